@@ -1,0 +1,46 @@
+"""What a client can ask for: `TOOLS`, in the order in which a client lists them.
+
+The tuple is built when it is first asked for, so that importing one room of this package (the prelude before anything
+is installed, the ledger in a worker) imports no other. A server lists its tools from the generated `tools_list.json`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tools.registry import Tool
+
+    TOOLS: tuple[Tool, ...]
+
+
+def _tools() -> tuple[Tool, ...]:
+    from tools.deploy import DEPLOY_ENDPOINT
+    from tools.endpoints import DELETE_ENDPOINT, GET_ENDPOINT, GET_ENDPOINT_LOGS, LIST_ENDPOINTS, UPDATE_ENDPOINT
+    from tools.measure import COMPARE_RUNS, LIST_RUNS, MEASURE_MODEL
+    from tools.operation import GET_OPERATION
+    from tools.query import CHECK_HEALTH, QUERY_MODEL
+    from tools.setup import CHECK_SETUP
+
+    return (
+        CHECK_SETUP,
+        DEPLOY_ENDPOINT,
+        LIST_ENDPOINTS,
+        GET_ENDPOINT,
+        GET_ENDPOINT_LOGS,
+        QUERY_MODEL,
+        CHECK_HEALTH,
+        UPDATE_ENDPOINT,
+        DELETE_ENDPOINT,
+        MEASURE_MODEL,
+        LIST_RUNS,
+        COMPARE_RUNS,
+        GET_OPERATION,
+    )
+
+
+def __getattr__(name: str) -> tuple[Tool, ...]:
+    if name == "TOOLS":
+        tools = globals()["TOOLS"] = _tools()
+        return tools
+    raise AttributeError(name)

@@ -1,0 +1,150 @@
+"""What every tool returns: a record that is complete both as structured data and as the text rendered from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from clouds.models import Record
+from tools.figures import show
+
+T = TypeVar("T")
+SHOWN = 10
+"""Rows in a result unless more are asked for; all rows are in a file or behind a filter."""
+TEXT_LIMIT = 7_500
+"""Characters of a rendered result: about 2,000 tokens."""
+
+
+class Result(Record):
+    """Base of every result. A field without a default is always sent; one that equals its default is left out.
+
+    So give a default only to what may be absent: a count of 0 or a `complete` of false must never disappear.
+    """
+
+    headline: str
+    """One line that answers the question, with the numbers that matter."""
+    notes: tuple[str, ...] = ()
+    """What a person has to know besides: what was not looked at, what a figure excludes, warnings."""
+    next: str = ""
+    """The one thing to do next."""
+
+    def structured(self) -> dict[str, Any]:
+        """The record as JSON, without what is absent."""
+        return self.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
+    def text(self) -> str:
+        """The record as Markdown. Override `body` for a hand-made table, not this."""
+        parts = [f"**{self.headline}**", self.body(), "\n".join(self.notes), f"Next: {self.next}" if self.next else ""]
+        return bounded("\n\n".join(part for part in parts if part), TEXT_LIMIT)
+
+    def body(self) -> str:
+        """Everything between headline and notes: scalars in one line, a table per tuple of records."""
+        return render(self, leave_out=("headline", "notes", "next"))
+
+
+class Confirmable(Result):
+    """A result of a tool that asks before it acts: `done` is false while it only shows its steps and a token."""
+
+    done: bool
+    steps: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    """What is left alone on purpose."""
+    confirm: str = ""
+    """Give it back in the same call to carry the steps out."""
+    confirm_until: str = ""
+
+
+def render(record: BaseModel, *, leave_out: Sequence[str] = ()) -> str:
+    """Markdown of a record's fields in their order; what equals its default is left out, as in `structured`."""
+    scalars: list[str] = []
+    blocks: list[str] = []
+    for name, info in type(record).model_fields.items():
+        value = getattr(record, name)
+        if name in leave_out or value is None or (not info.is_required() and value == info.default):
+            continue
+        label = name.replace("_", " ")
+        if isinstance(value, BaseModel):
+            blocks.append(f"{label}: " + _flat(value))
+        elif isinstance(value, Mapping):
+            blocks.append(
+                f"{label}: " + (" · ".join(f"{key} {show(str(key), each)}" for key, each in value.items()) or "none")
+            )
+        elif isinstance(value, tuple | list):
+            blocks.append(_many(label, name, value))
+        else:
+            scalars.append(f"{label} {show(name, value)}")
+    return "\n\n".join(part for part in [" · ".join(scalars), *blocks] if part)
+
+
+def _many(label: str, name: str, values: Sequence[Any]) -> str:
+    if values and all(isinstance(value, BaseModel) for value in values):
+        return table(values)
+    if name in {"steps", "lines"}:
+        return "\n".join(f"{number}. {value}" for number, value in enumerate(values, 1))
+    return f"{label}: " + (", ".join(show(name, value) for value in values) or "none")
+
+
+def _flat(record: BaseModel) -> str:
+    parts = []
+    for name, info in type(record).model_fields.items():
+        value = getattr(record, name)
+        if value is None or (not info.is_required() and value == info.default):
+            continue
+        parts.append(f"{name.replace('_', ' ')} {cell(name, value)}")
+    return " · ".join(parts)
+
+
+def cell(name: str, value: Any) -> str:
+    """One value as it stands in a table cell or a line."""
+    if value is None:
+        return ""
+    if isinstance(value, BaseModel):
+        return _flat(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {cell(str(key), each)}" for key, each in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(cell(name, each) for each in value)
+    return show(name, value)
+
+
+def table(records: Iterable[BaseModel], columns: Sequence[str] | None = None) -> str:
+    """A Markdown table of records of one kind; a column that is empty in every row is left out."""
+    rows = list(records)
+    names = list(columns or type(rows[0]).model_fields)
+    kept = [name for name in names if any(_present(row, name) for row in rows)]
+    numeric = {name for name in kept if all(isinstance(getattr(row, name), int | float | None) for row in rows)}
+    head = "| " + " | ".join(name.replace("_", " ") for name in kept) + " |"
+    rule = "|" + "|".join("--:" if name in numeric else "---" for name in kept) + "|"
+    lines = ["| " + " | ".join(escape(cell(name, getattr(row, name))) for name in kept) + " |" for row in rows]
+    return "\n".join([head, rule, *lines])
+
+
+def _present(row: BaseModel, name: str) -> bool:
+    info = type(row).model_fields[name]
+    value = getattr(row, name)
+    return value is not None and (info.is_required() or value != info.default)
+
+
+def escape(text: str) -> str:
+    """Text from outside inside a table cell: one line, no cell borders."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def quoted(text: str, limit: int = 200) -> str:
+    """Text from outside as data: one line, control characters made visible, bounded, between quotes."""
+    line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text[: limit + 1])
+    return f'"{line[:limit]}…"' if len(line) > limit else f'"{line}"'
+
+
+def bounded(text: str, limit: int) -> str:
+    """Text of at most `limit` characters that says how much was cut."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit].rstrip()}\n… ({len(text) - limit:,} more characters)"
+
+
+def capped(rows: Sequence[T], limit: int = SHOWN) -> tuple[tuple[T, ...], str]:
+    """The rows to show, and "10 of 1,313" (empty when all are shown)."""
+    return tuple(rows[:limit]), f"{limit:,} of {len(rows):,}" if len(rows) > limit else ""

@@ -1,0 +1,111 @@
+"""Defaults that a person sets once: where each comes from is part of its value.
+
+The first of these that names a setting wins: the environment (`MODELRIG_<NAME>`), `modelrig.toml` in the project, the
+plugin's own settings (`MODELRIG_PLUGIN_<NAME>`, written by the client), the built-in default.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clouds.errors import InvalidInput
+
+MAX_USD_PER_HOUR = 1.5
+TTL_HOURS = 4.0
+FILE = "modelrig.toml"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One resolved setting and where it came from."""
+
+    value: Any
+    origin: str
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(part for part in (part.strip() for part in text.split(",")) if part)
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1e6:
+        raise ValueError(text)
+    return number
+
+
+KNOWN: Mapping[str, tuple[Callable[[str], Any], Any, str]] = {
+    "clouds": (_words, (), "clouds to offer, in order; empty means all"),
+    "model": (str, "", "model that deploy_endpoint takes when none is named"),
+    "regions": (_words, (), "regions to try, in order"),
+    "max_usd_per_hour": (_positive, MAX_USD_PER_HOUR, "ceiling of a deployment, US dollars an hour"),
+    "ttl_hours": (_positive, TTL_HOURS, "hours after which a deployment ends by itself"),
+    "aws_profile": (str, "", "AWS profile to sign in with"),
+    "gcp_project": (str, "", "Google Cloud project"),
+    "azure_subscription": (str, "", "Azure subscription"),
+    "owner": (str, "", "who is named as the owner in tags"),
+    "api_key_envs": (_words, (), "names of environment variables that may be sent to a bare URL as its key"),
+}
+"""name -> (reader, default, meaning)"""
+
+
+class Settings:
+    """Every known setting, resolved; `origin` of each says which file or variable it came from."""
+
+    def __init__(self, values: Mapping[str, Value], project: Path) -> None:
+        self.values, self.project = values, project
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name].value
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, project: Path | None = None) -> Settings:
+        """Read all sources. Raises InvalidInput naming the setting, its source and what is allowed."""
+        environment = os.environ if environment is None else environment
+        project = project or Path(environment.get("CLAUDE_PROJECT_DIR") or Path.cwd())
+        file = _read(project / FILE)
+        values = {}
+        for name, (reader, default, meaning) in KNOWN.items():
+            sources = (
+                (environment.get(f"MODELRIG_{name.upper()}"), f"environment MODELRIG_{name.upper()}"),
+                (file.get(name), f"{FILE} in the project"),
+                (_given(environment.get(f"MODELRIG_PLUGIN_{name.upper()}")), "plugin settings"),
+            )
+            raw, origin = next(((raw, origin) for raw, origin in sources if raw not in (None, "")), (None, "default"))
+            values[name] = Value(default if raw is None else _parse(name, raw, reader, origin, meaning), origin)
+        return cls(values, project)
+
+
+def _given(text: str | None) -> str | None:
+    """A plugin setting that was left empty arrives as its unexpanded placeholder."""
+    return None if text is None or text.startswith("${") else text
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InvalidInput(FILE, f"cannot be read: {error}", fix=f"Correct {path.name} in the project.") from error
+    defaults = content.get("defaults", {})
+    for name in defaults if isinstance(defaults, dict) else {}:
+        if name not in KNOWN:
+            near = difflib.get_close_matches(name, KNOWN, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InvalidInput(f"{FILE}: {name}", f"is not a setting.{hint}", fix="Known: " + ", ".join(KNOWN) + ".")
+    return defaults if isinstance(defaults, dict) else {}
+
+
+def _parse(name: str, raw: Any, reader: Callable[[str], Any], origin: str, meaning: str) -> Any:
+    text = ",".join(map(str, raw)) if isinstance(raw, list) else str(raw)
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise InvalidInput(f"{name} ({origin})", f"{text[:40]!r} is not allowed", fix=f"It is {meaning}.") from error
