@@ -44,16 +44,25 @@ class Result(Record):
         return render(self, leave_out=("headline", "notes", "next"))
 
 
-class Confirmable(Result):
-    """A result of a tool that asks before it acts: `done` is false while it only shows its steps and a token."""
+class Asked(Result):
+    """What a call answers that asks before it acts: its steps and a token. Nothing was done yet."""
 
     done: bool
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...]
     stays: tuple[str, ...] = ()
     """What is left alone on purpose."""
     confirm: str = ""
     """Give it back in the same call to carry the steps out."""
     confirm_until: str = ""
+
+
+class Running(Result):
+    """What a call answers whose work goes on in a worker: poll `operation` with get_operation."""
+
+    operation: str
+    state: str
+    message: str = ""
+    done_percent: float | None = None
 
 
 def render(record: BaseModel, *, leave_out: Sequence[str] = ()) -> str:

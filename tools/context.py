@@ -1,0 +1,169 @@
+"""What a tool is given besides its arguments. Parameters of these types are filled in by us and no client sees them,
+except `Cloud` and `Target`, which a client names by a word."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import clouds
+from clouds.base import Cloud, EndpointService
+from clouds.errors import InvalidInput, NotFound
+from clouds.models import Endpoint, EndpointRef, Wire
+from tools.settings import Settings
+
+if TYPE_CHECKING:
+    from tools.ledger import Book
+
+KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_API_KEY")
+
+
+class Clouds:
+    """The clouds on offer; each is connected when it is first asked for, and stays connected."""
+
+    def __init__(
+        self, names: tuple[str, ...], home: Path, connect: Callable[[str, Path], Cloud] = clouds.connect
+    ) -> None:
+        unknown = [name for name in names if name not in clouds.names()]
+        if unknown:
+            raise InvalidInput(
+                "clouds", f"{unknown[0]!r} is not a cloud", fix=f"Known: {', '.join(clouds.names())}.", allowed=clouds.names()
+            )
+        self.names = names or clouds.names()
+        self._home, self._connect, self._connected = home, connect, dict[str, Cloud]()
+
+    def get(self, name: str) -> Cloud:
+        """One cloud. Raises InvalidInput for a name that is not on offer."""
+        if name not in self.names:
+            raise InvalidInput(
+                "cloud", f"{name[:40]!r} is not on offer", fix=f"On offer: {', '.join(self.names)}.", allowed=self.names
+            )
+        if name not in self._connected:
+            self._connected[name] = self._connect(name, self._home)
+        return self._connected[name]
+
+    def service(self, ref: EndpointRef) -> EndpointService:
+        """The service that `ref` names. Raises InvalidInput when that cloud has no such service."""
+        services = self.get(ref.cloud).endpoints
+        if ref.service not in services:
+            raise InvalidInput(
+                "ref", f"{ref.cloud} has no service {ref.service!r}", fix=f"It has {', '.join(services) or 'none'}."
+            )
+        return services[ref.service]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One endpoint that a client named: by ref, by a name in the ledger, or as a bare http(s) URL."""
+
+    ref: str
+    """The printed ref, or the URL."""
+    endpoint_ref: EndpointRef | None = None
+    cloud: Cloud | None = None
+    service: EndpointService | None = None
+    key: str = field(default="", repr=False)
+
+    def connect(self) -> Wire:
+        """How to reach it. Raises NotFound when it is gone."""
+        if self.service is not None and self.endpoint_ref is not None:
+            return self.service.connect(self.endpoint_ref)
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        parts = urlsplit(self.ref)
+        path = parts.path.rstrip("/")
+        if path.endswith("/chat/completions"):
+            return Wire(url=f"{parts.scheme}://{parts.netloc}", headers=headers, path=path)
+        path = path.removesuffix("/v1")
+        return Wire(url=f"{parts.scheme}://{parts.netloc}{path}", headers=headers)
+
+    def endpoint(self) -> Endpoint | None:
+        """What its cloud says of it now; None for a bare URL, of which nobody knows more."""
+        if self.service is None or self.endpoint_ref is None:
+            return None
+        return self.service.get(self.endpoint_ref)
+
+    def with_key_from(self, variable: str, settings: Settings) -> Target:
+        """The same target with the key that an environment variable holds. Only for bare URLs, only for names ending
+        in _API_KEY (or listed in the setting `api_key_envs`): a cloud credential can never be sent to a URL."""
+        if not variable:
+            return self
+        if self.endpoint_ref is not None:
+            raise InvalidInput("api_key_env", "is for bare URLs; this endpoint has its own key", fix="Leave it out.")
+        if not KEY_NAME.fullmatch(variable) and variable not in settings["api_key_envs"]:
+            raise InvalidInput(
+                "api_key_env",
+                f"{variable[:40]!r} may not be sent to a URL",
+                fix="Name a variable that ends in _API_KEY, or list it under api_key_envs in modelrig.toml.",
+            )
+        key = os.environ.get(variable, "")
+        if not key:
+            raise InvalidInput("api_key_env", f"{variable} is not set where modelrig runs", fix="Export it and restart.")
+        parts = urlsplit(self.ref)
+        if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
+            raise InvalidInput("api_key_env", "a key is not sent over plain http", fix="Use https.")
+        return replace(self, key=key)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What all calls of one process share."""
+
+    settings: Settings
+    home: Path
+    names: tuple[str, ...] = ()
+    read_only: bool = False
+    connect: Callable[[str, Path], Cloud] = clouds.connect
+
+    @cached_property
+    def clouds(self) -> Clouds:
+        """The clouds on offer."""
+        return Clouds(self.names or self.settings["clouds"], self.home, self.connect)
+
+    @cached_property
+    def book(self) -> Book:
+        """The ledger, opened when it is first needed."""
+        from tools.ledger import Book
+
+        return Book(self.home)
+
+    def target(self, text: str, field_name: str = "ref") -> Target:
+        """Resolve what a client named. Raises InvalidInput or NotFound in words that say what there is."""
+        if text.startswith(("http://", "https://")):
+            return Target(ref=_url(text, field_name))
+        if ":" in text:
+            ref = EndpointRef.parse(text)
+        else:
+            ref = self._by_name(text, field_name)
+        return Target(str(ref), ref, self.clouds.get(ref.cloud), self.clouds.service(ref))
+
+    def _by_name(self, name: str, field_name: str) -> EndpointRef:
+        found = [ref for ref in self.book.refs() if ref.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise InvalidInput(
+                field_name, f"{name[:50]!r} is {len(found)} endpoints", fix="Use one of " + ", ".join(map(str, found)) + "."
+            )
+        known = ", ".join(str(ref) for ref in self.book.refs()[:5])
+        raise NotFound(
+            f"Looking for an endpoint named {name[:50]!r}",
+            answered="the ledger has none of that name",
+            fix=f"Known: {known}." if known else "There is none yet: deploy_endpoint makes one.",
+            sent=False,
+        )
+
+
+def _url(text: str, field_name: str) -> str:
+    parts = urlsplit(text)
+    if not parts.hostname or parts.username or parts.password or len(text) > 500 or not text.isprintable():
+        raise InvalidInput(
+            field_name, "is not a plain http(s) URL", fix="Give scheme, host and port; a key goes into api_key_env."
+        )
+    if parts.hostname.startswith("169.254.") or parts.hostname in {"metadata.google.internal", "fd00:ec2::254"}:
+        raise InvalidInput(field_name, "is a cloud's metadata address", fix="Name a model endpoint.")
+    return text

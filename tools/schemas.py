@@ -1,0 +1,75 @@
+"""JSON schemas as short as they can be without saying less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.registry import Tool
+from tools.result import Asked, Result, Running
+
+
+def lean(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without titles, null arms and defaults that say nothing; definitions that are used once are put in place."""
+    definitions = schema.pop("$defs", {})
+    text = repr(schema) + repr(definitions)
+    once = {name for name in definitions if text.count(f"'#/$defs/{name}'") == 1}
+    found: dict[str, Any] = _lean(schema, definitions, once)
+    kept = {name: _lean(value, definitions, once) for name, value in definitions.items() if name not in once}
+    return {**found, "$defs": kept} if kept else found
+
+
+def _lean(node: Any, definitions: dict[str, Any], once: set[str], *, names: bool = False) -> Any:
+    if isinstance(node, list):
+        return [_lean(each, definitions, once) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if names:
+        return {name: _lean(value, definitions, once) for name, value in node.items()}
+    if (reference := node.get("$ref", "").removeprefix("#/$defs/")) in once:
+        inner = {key: value for key, value in definitions[reference].items() if key != "description"}
+        node = {**inner, **{key: value for key, value in node.items() if key != "$ref"}}
+    if "anyOf" in node:
+        arms = [arm for arm in node["anyOf"] if arm != {"type": "null"}]
+        node = {key: value for key, value in node.items() if key != "anyOf"} | (
+            arms[0] if len(arms) == 1 else {"anyOf": arms}
+        )
+        if len(arms) == 1 and "$ref" in node:
+            return _lean(node, definitions, once)
+        if "anyOf" in node and all(set(arm) == {"type"} for arm in node["anyOf"]):
+            node["type"] = [arm["type"] for arm in node.pop("anyOf")]
+    found = {}
+    for key, value in node.items():
+        if key == "title" or (key == "default" and value in (None, "", [], {}, False)):
+            continue
+        found[key] = _lean(value, definitions, once, names=key in {"properties", "$defs"})
+    return found
+
+
+def output_schema(tool: Tool) -> dict[str, Any]:
+    """The schema of everything that tool may answer: its result, a question with its token, or a running reference."""
+    from typing import get_type_hints
+
+    model = get_type_hints(tool.run)["return"]
+    if not (isinstance(model, type) and issubclass(model, Result)):
+        raise TypeError(f"{tool.name} must return a Result")
+    schema = model.model_json_schema()
+    for applies, extra in ((tool.preview is not None, Asked), (tool.long, Running)):
+        if applies:
+            for name, value in extra.model_json_schema()["properties"].items():
+                schema["properties"].setdefault(name, value)
+            schema["required"] = ["headline"]
+    schema.pop("description", None)
+    return without_prose(lean(schema))
+
+
+def without_prose(node: Any, *, names: bool = False) -> Any:
+    """A result's schema without descriptions: field names carry units, and docs/tools.md carries the prose."""
+    if isinstance(node, list):
+        return [without_prose(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: without_prose(value, names=key in {"properties", "$defs"} and not names)
+        for key, value in node.items()
+        if names or key != "description"
+    }
