@@ -1,0 +1,43 @@
+"""modelrig: an MCP server over stdio, and the same tools from a shell.
+
+    server.py [--clouds local,aws] [--read-only] [--replay DIR]     serve MCP over stdin and stdout
+    server.py tools [--json]                                        list the tools
+    server.py call TOOL key=value ... [--json]                      call one
+    server.py work OPERATION                                        (internal) carry out a long operation
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tools.environment import enter
+
+VERSION = "0.1.0"
+
+
+def main(argv: list[str]) -> int:
+    """Run one of the four; returns the exit status."""
+    enter(argv)
+    from tools.shell import arguments, session_of
+
+    options = arguments(argv)
+    if options.error:
+        print(options.error, file=sys.stderr)
+        return 2
+    session = session_of(options)
+    if options.command == "work":
+        from tools.shell import work
+
+        return work(session, options.rest)
+    if options.command in {"call", "tools"}:
+        from tools.shell import run
+
+        return run(session, options)
+    from tools.registry.serving import serve
+
+    serve(session, VERSION)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""The MCP server: our tools and prompts, both protocol eras, and an end of input that answers what was asked before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.stdio import stdio_server
+from mcp.types import CallToolResult, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+
+from tools import calling, prompts
+from tools.context import Session
+from tools.registry.adapter import RigTool, as_result, snapshot
+
+INSTRUCTIONS = (
+    "modelrig deploys open models on this machine and in clouds, measures them, and ends what bills. "
+    "Start with check_setup. Order: deploy_endpoint, get_endpoint until ready, query_model, measure_model, "
+    "compare_runs, delete_endpoint. Destructive calls first answer with their steps and a confirm token. "
+    "Long calls return an operation for get_operation. Figures are already computed: quote them as they are."
+)
+HOLD_SECONDS = 1.5
+"""How long end of input is held back for requests that were read before it."""
+
+
+class RigServer(MCPServer):
+    """MCPServer over stdio whose end of input waits for the answers that are still owed."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
+        """As the SDK's, with our words for a tool that is not there."""
+        names = tuple(tool.name for tool in self._tool_manager.list_tools())
+        if name not in names:
+            return as_result(calling.unknown_tool(name, names))
+        return await super().call_tool(name, arguments, context)
+
+    async def run_stdio_async(self) -> None:
+        """Serve until end of input."""
+        async with stdio_server() as (read, write):
+            owed: set[str | int] = set()
+            server = self._lowlevel_server
+            await server.run(_HeldOpen(read, owed), _Counting(write, owed), server.create_initialization_options())
+
+
+class _Wrapped:
+    """A stream of the SDK with one method changed; the rest is passed through."""
+
+    def __init__(self, inner: Any, owed: set[str | int]) -> None:
+        self._inner, self._owed = inner, owed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def __aenter__(self) -> Any:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> Any:
+        return await self._inner.__aexit__(*details)
+
+
+class _HeldOpen(_Wrapped):
+    """Notes each request that was read; ends only when all are answered, or after HOLD_SECONDS."""
+
+    async def receive(self) -> Any:
+        try:
+            item = await self._inner.receive()
+        except anyio.EndOfStream:
+            with anyio.move_on_after(HOLD_SECONDS):
+                while self._owed:
+                    await anyio.sleep(0.01)
+            raise
+        message = getattr(item, "message", None)
+        if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
+            self._owed.add(message.id)
+        return item
+
+    def __aiter__(self) -> _HeldOpen:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+
+class _Counting(_Wrapped):
+    """Strikes off each request when its answer has been written."""
+
+    async def send(self, item: Any) -> None:
+        await self._inner.send(item)
+        message = getattr(item, "message", None)
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._owed.discard(message.id)  # type: ignore[arg-type]
+
+
+def build(session: Session, version: str) -> RigServer:
+    """The server with every tool on offer and the skills as prompts. No network, no cloud SDK, no credentials."""
+    names = session.names or session.settings["clouds"]
+    server = RigServer(
+        "modelrig",
+        title="modelrig",
+        version=version,
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+        tools=[RigTool.listed(entry, session) for entry in snapshot(names, read_only=session.read_only)],
+    )
+    for skill in prompts.skills():
+        server.add_prompt(Prompt.from_function(_reads(skill.text), name=skill.name, description=skill.description))
+    return server
+
+
+def _reads(text: str) -> Callable[[], str]:
+    def read() -> str:
+        return text
+
+    return read
+
+
+def serve(session: Session, version: str) -> None:
+    """Serve stdio until end of input; dead operations of an earlier process go on in the background."""
+    threading.Thread(target=_resume, args=(session,), daemon=True).start()
+    build(session, version).run()
+
+
+def _resume(session: Session) -> None:
+    """Take up what a crash left: one look at the ledger, some time after the handshake."""
+    import time
+
+    from tools import operations
+
+    time.sleep(2.0)
+    if (session.home / "ledger.sqlite3").exists():
+        operations.resume(session.book)

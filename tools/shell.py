@@ -1,0 +1,156 @@
+"""The same tools from a shell, for CI and for people without an MCP client.
+
+Exit status: 0 answered, 1 the tool reported an error, 2 the command line is wrong, 3 a long operation still runs,
+4 it asked for confirmation and changed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clouds.errors import Cancelled, CloudError
+
+if TYPE_CHECKING:
+    from tools.context import Session
+
+COMMANDS = ("call", "tools", "work")
+WAIT = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line, read. `error` says what is wrong with it."""
+
+    command: str = "serve"
+    rest: tuple[str, ...] = ()
+    clouds: tuple[str, ...] = ()
+    read_only: bool = False
+    as_json: bool = False
+    replay: str = ""
+    error: str = ""
+
+
+def arguments(argv: list[str]) -> Options:
+    """Read the command line by hand: argparse would cost start-up and its errors name no next step."""
+    found: dict[str, Any] = {}
+    rest: list[str] = []
+    items = iter(argv)
+    for item in items:
+        name, _, value = item.partition("=")
+        if name == "--read-only":
+            found["read_only"] = True
+        elif name == "--json":
+            found["as_json"] = True
+        elif name in {"--clouds", "--replay"}:
+            value = value or next(items, "")
+            if not value:
+                return Options(error=f"{name} needs a value")
+            found[name[2:]] = tuple(value.split(",")) if name == "--clouds" else value
+        elif item in COMMANDS and "command" not in found:
+            found["command"] = item
+        elif item.startswith("--") or "command" not in found:
+            return Options(error=f"{item!r} is not known. Usage:\n{usage()}")
+        else:
+            rest.append(item)
+    return Options(rest=tuple(rest), **found)
+
+
+def usage() -> str:
+    """The usage lines of server.py."""
+    import __main__
+
+    return (__main__.__doc__ or "").strip()
+
+
+def session_of(options: Options) -> Session:
+    """The session that all calls of this process share. Ends the process with a sentence where settings are wrong."""
+    from tools import faults
+    from tools.context import Session
+    from tools.home import home
+    from tools.settings import Settings
+
+    if options.replay:
+        os.environ["MODELRIG_REPLAY"] = str(Path(options.replay).resolve())
+    try:
+        session = Session(Settings.load(), home(), options.clouds, options.read_only)
+        _ = session.clouds
+    except CloudError as error:
+        raise SystemExit(faults.sentence(faults.fault(error))) from None
+    return session
+
+
+def work(session: Session, rest: tuple[str, ...]) -> int:
+    """Carry out one long operation, in this process."""
+    from tools import calling, operations
+
+    if len(rest) != 1:
+        print("work takes one operation", file=sys.stderr)
+        return 2
+    operations.run_worker(
+        session.book, rest[0], lambda name, values, progress: calling.work(name, values, progress, session)
+    )
+    return 0
+
+
+def run(session: Session, options: Options) -> int:
+    """`tools` and `call`."""
+    from tools import TOOLS, calling
+    from tools.progress import CallProgress
+
+    if options.command == "tools":
+        return _list_tools(options)
+    if not options.rest:
+        print("call needs a tool: server.py tools lists them", file=sys.stderr)
+        return 2
+    name, *pairs = options.rest
+    tool = next((tool for tool in TOOLS if tool.name == name), None)
+    if tool is None:
+        return _print(calling.unknown_tool(name, tuple(tool.name for tool in TOOLS)), options)
+    wrong = [pair for pair in pairs if "=" not in pair]
+    if wrong:
+        print(f"{wrong[0]!r} is not key=value", file=sys.stderr)
+        return 2
+    given = dict(pair.split("=", 1) for pair in pairs)
+    prepared = calling.prepare(tool, given, session)
+    if isinstance(prepared, calling.Question):
+        _print(prepared.outcome, options)
+        return 4
+    if isinstance(prepared, calling.Outcome):
+        return _print(prepared, options)
+    progress = CallProgress(_say if sys.stderr.isatty() or not options.as_json else None)
+    try:
+        outcome = calling.carry_out(prepared, session, progress, wait=WAIT)
+    except (KeyboardInterrupt, Cancelled):
+        print("Stopped; what was half-made is undone by its worker.", file=sys.stderr)
+        return 130
+    if "operation" in outcome.structured and "state" in outcome.structured and not outcome.failed:
+        _print(outcome, options)
+        return 3
+    return _print(outcome, options)
+
+
+def _list_tools(options: Options) -> int:
+    from tools import TOOLS
+
+    if options.as_json:
+        print((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
+        return 0
+    for tool in TOOLS:
+        print(f"{tool.name:22} {tool.effect.value:12} {tool.description.splitlines()[0]}")
+    return 0
+
+
+def _say(message: str, done: float | None, total: float | None) -> None:
+    share = f" ({done:.0f} of {total:.0f})" if done is not None and total else ""
+    print(f"{time.strftime('%H:%M:%S')} {message}{share}", file=sys.stderr, flush=True)
+
+
+def _print(outcome: Any, options: Options) -> int:
+    print(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
+    return 1 if outcome.failed else 0
