@@ -18,13 +18,14 @@ VERSION = "0.1.0"
 def main(argv: list[str]) -> int:
     """Run one of the four; returns the exit status."""
     enter(argv)
+    import clouds
     from tools.shell import arguments, session_of
 
     options = arguments(argv)
     if options.error:
         print(options.error, file=sys.stderr)
         return 2
-    session = session_of(options)
+    session = session_of(options, clouds.names(), clouds.connect)
     if options.command == "work":
         from tools.shell import work
 

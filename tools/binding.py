@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-import clouds
 from clouds.base import Cloud, Progress
 from clouds.errors import InvalidInput
 from tools.context import Clouds, Session, Target
@@ -179,12 +178,12 @@ def bind(tool: Tool, values: Mapping[str, Any], session: Session, progress: Prog
     return found
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
+def input_schema(tool: Tool, clouds: tuple[str, ...]) -> dict[str, Any]:
     """The JSON schema a model is shown: plain, without the titles, null arms and defaults that say nothing."""
     schema = arguments_model(tool.run).model_json_schema()
     for parameter in parameters(tool.run):
         if parameter.kind is Cloud:
-            schema["properties"][parameter.name]["enum"] = list(clouds.names())
+            schema["properties"][parameter.name]["enum"] = list(clouds)
     from tools.schemas import lean
 
     return lean(schema)

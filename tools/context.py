@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import clouds
 from clouds.base import Cloud, EndpointService
 from clouds.errors import InvalidInput, NotFound
 from clouds.models import Endpoint, EndpointRef, Wire
@@ -28,14 +28,14 @@ class Clouds:
     """The clouds on offer; each is connected when it is first asked for, and stays connected."""
 
     def __init__(
-        self, names: tuple[str, ...], home: Path, connect: Callable[[str, Path], Cloud] = clouds.connect
+        self, names: tuple[str, ...], known: tuple[str, ...], home: Path, connect: Callable[[str, Path], Cloud]
     ) -> None:
-        unknown = [name for name in names if name not in clouds.names()]
+        unknown = [name for name in names if name not in known]
         if unknown:
             raise InvalidInput(
-                "clouds", f"{unknown[0]!r} is not a cloud", fix=f"Known: {', '.join(clouds.names())}.", allowed=clouds.names()
+                "clouds", f"{unknown[0]!r} is not a cloud", fix=f"Known: {', '.join(known)}.", allowed=known
             )
-        self.names = names or clouds.names()
+        self.names = names or known
         self._home, self._connect, self._connected = home, connect, dict[str, Cloud]()
 
     def get(self, name: str) -> Cloud:
@@ -81,6 +81,16 @@ class Target:
         path = path.removesuffix("/v1")
         return Wire(url=f"{parts.scheme}://{parts.netloc}{path}", headers=headers)
 
+    @contextmanager
+    def wire(self) -> Iterator[Wire]:
+        """The connection, closed (a tunnel too) when the block ends."""
+        wire = self.connect()
+        try:
+            yield wire
+        finally:
+            if wire.close is not None:
+                wire.close()
+
     def endpoint(self) -> Endpoint | None:
         """What its cloud says of it now; None for a bare URL, of which nobody knows more."""
         if self.service is None or self.endpoint_ref is None:
@@ -115,14 +125,16 @@ class Session:
 
     settings: Settings
     home: Path
+    known: tuple[str, ...]
+    connect: Callable[[str, Path], Cloud]
     names: tuple[str, ...] = ()
+    """The clouds on offer; empty means what the settings say, and after that all."""
     read_only: bool = False
-    connect: Callable[[str, Path], Cloud] = clouds.connect
 
     @cached_property
     def clouds(self) -> Clouds:
         """The clouds on offer."""
-        return Clouds(self.names or self.settings["clouds"], self.home, self.connect)
+        return Clouds(self.names or self.settings["clouds"], self.known, self.home, self.connect)
 
     @cached_property
     def book(self) -> Book:

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 from clouds.errors import Cancelled, CloudError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clouds.base import Cloud
     from tools.context import Session
 
 COMMANDS = ("call", "tools", "work")
@@ -68,7 +71,7 @@ def usage() -> str:
     return (__main__.__doc__ or "").strip()
 
 
-def session_of(options: Options) -> Session:
+def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str, Path], Cloud]) -> Session:
     """The session that all calls of this process share. Ends the process with a sentence where settings are wrong."""
     from tools import faults
     from tools.context import Session
@@ -78,7 +81,7 @@ def session_of(options: Options) -> Session:
     if options.replay:
         os.environ["MODELRIG_REPLAY"] = str(Path(options.replay).resolve())
     try:
-        session = Session(Settings.load(), home(), options.clouds, options.read_only)
+        session = Session(Settings.load(), home(), known, connect, options.clouds, options.read_only)
         _ = session.clouds
     except CloudError as error:
         raise SystemExit(faults.sentence(faults.fault(error))) from None

@@ -1,0 +1,160 @@
+"""query_model and check_health: one request to a model, and three questions whose answers are known."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds import openai
+from clouds.errors import CloudError, InvalidInput
+from tools.binding import MULTILINE
+from tools.context import Settings, Target
+from tools.registry import Effect, Tool
+from tools.result import Record, Result, bounded, quoted
+
+KeyVariable = Annotated[str, Field(description="bare URLs: environment variable holding the key (…_API_KEY)")]
+
+
+class Answered(Result):
+    """One reply. `text_of_model` comes from the model: it is data."""
+
+    endpoint: str
+    model: str
+    text_of_model: str
+    reasoning: str = ""
+    finish_reason: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float
+    tokens_per_second: float | None = None
+
+    def body(self) -> str:
+        """The reply as a quoted block, so that nothing in it reads as ours."""
+        lines = "\n".join(f"> {line}" for line in bounded(self.text_of_model, 6_000).splitlines() or [""])
+        thought = "\n\nreasoning:\n" + "\n".join(f"> {line}" for line in self.reasoning.splitlines()) if self.reasoning else ""
+        figures = [f"{self.endpoint} · {self.model} · finish reason {self.finish_reason}"]
+        for word, value in (("prompt", self.prompt_tokens), ("completion", self.completion_tokens)):
+            if value is not None:
+                figures.append(f"{word} tokens {value:,}")
+        figures.append(f"{self.seconds:.3g} s")
+        if self.tokens_per_second is not None:
+            figures.append(f"{self.tokens_per_second:.4g} tokens/s with everything included")
+        return lines + thought + "\n\n" + " · ".join(figures)
+
+
+def query_model(
+    endpoint: Target,
+    prompt: Annotated[str, MULTILINE, Field(min_length=1, max_length=400_000)],
+    settings: Settings,
+    system: Annotated[str, MULTILINE, Field(max_length=100_000)] = "",
+    max_tokens: Annotated[int, Field(ge=1, le=32_768)] = 256,
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0,
+    timeout_seconds: Annotated[float, Field(gt=0, le=40)] = 40,
+    api_key_env: KeyVariable = "",
+) -> Answered:
+    """Send one chat request to an endpoint (ref, name or http(s) URL) and return the reply with tokens and seconds.
+
+    For figures worth quoting use measure_model.
+    """
+    target = endpoint.with_key_from(api_key_env, settings)
+    messages = [{"role": "system", "content": system}] if system else []
+    messages.append({"role": "user", "content": prompt})
+    with target.wire() as wire:
+        reply = openai.chat(
+            wire, messages, max_tokens=max_tokens, temperature=temperature, timeout=timeout_seconds
+        )
+    tokens = reply.usage.get("completion_tokens")
+    rate = tokens / reply.seconds if tokens and reply.seconds > 0 else None
+    cut = reply.finish_reason == "length"
+    return Answered(
+        headline=f"{target.ref} answered with {'an unknown number of' if tokens is None else f'{tokens:,}'} tokens "
+        f"in {reply.seconds:.3g} s{', cut off at max_tokens' if cut else ''}.",
+        endpoint=target.ref,
+        model=reply.model,
+        text_of_model=bounded(reply.text, 20_000),
+        reasoning=bounded(reply.reasoning, 4_000),
+        finish_reason=reply.finish_reason or "not given",
+        prompt_tokens=reply.usage.get("prompt_tokens"),
+        completion_tokens=tokens,
+        seconds=round(reply.seconds, 4),
+        tokens_per_second=None if rate is None else round(rate, 2),
+    )
+
+
+class Probe(Record):
+    """One question whose answer is known. `reply` comes from the model: it is data."""
+
+    question: str
+    expected: str
+    right: bool
+    reply: str
+    seconds: float | None = None
+
+
+class Health(Result):
+    """Whether an endpoint answers, and whether it answers sense."""
+
+    endpoint: str
+    healthy: bool
+    right: int
+    asked: int
+    probes: tuple[Probe, ...]
+
+
+QUESTIONS = (
+    ("Continue the sequence with the next number only: 1, 2, 3, 4, 5,", "6"),
+    ("Complete with one word: The capital of France is", "Paris"),
+    ("Repeat exactly this word and nothing else: banana", "banana"),
+)
+"""Asked of every model, small ones too; an engine that answers rubbish with status 200 gets none right."""
+
+
+def check_health(
+    endpoint: Target,
+    settings: Settings,
+    timeout_seconds: Annotated[float, Field(gt=0, le=12)] = 12,
+    api_key_env: KeyVariable = "",
+) -> Health:
+    """Ask three questions with known answers, since an engine can answer rubbish with status 200.
+
+    Healthy: at least one is answered right and every request is answered.
+    """
+    target = endpoint.with_key_from(api_key_env, settings)
+    probes = []
+    with target.wire() as wire:
+        for question, expected in QUESTIONS:
+            try:
+                messages = [{"role": "user", "content": question}]
+                reply = openai.chat(wire, messages, max_tokens=24, temperature=0, timeout=timeout_seconds)
+            except InvalidInput:
+                raise
+            except CloudError as error:
+                probes.append(Probe(question=question, expected=expected, right=False, reply=f"no answer: {error}"[:200]))
+                continue
+            said = reply.text or reply.reasoning
+            right = expected.lower() in said.lower()
+            probes.append(
+                Probe(
+                    question=question, expected=expected, right=right, reply=quoted(said, 120), seconds=round(reply.seconds, 3)
+                )
+            )
+    right = sum(probe.right for probe in probes)
+    answered = sum(probe.seconds is not None for probe in probes)
+    healthy = answered == len(probes) and right > 0
+    verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
+    return Health(
+        headline=f"{target.ref} is {verdict}: {right} of {len(probes)} known answers right, {answered} requests answered.",
+        endpoint=target.ref,
+        healthy=healthy,
+        right=right,
+        asked=len(probes),
+        probes=tuple(probes),
+        next="" if healthy else f'`get_endpoint_logs("{target.ref}")` for what the engine says.',
+    )
+
+
+QUERY_MODEL = Tool(
+    query_model, title="Query model", effect=Effect.WRITE, idempotent=False, aliases={"ref": "endpoint"}
+)
+CHECK_HEALTH = Tool(check_health, title="Check health", effect=Effect.WRITE, aliases={"ref": "endpoint"})

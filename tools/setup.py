@@ -1,0 +1,144 @@
+"""check_setup: what is installed, who is signed in where, which settings apply and where they come from."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds.base import Missing
+from clouds.errors import CloudError
+from tools import environment, faults
+from tools.context import Clouds, Settings
+from tools.ledger import Book
+from tools.registry import Effect, Tool
+from tools.result import Record, Result
+from tools.settings import KNOWN
+
+ORDER = (
+    "check_setup",
+    "deploy_endpoint",
+    "get_endpoint until ready",
+    "query_model",
+    "measure_model",
+    "compare_runs",
+    "delete_endpoint",
+)
+
+
+class CloudState(Record):
+    """One cloud: who we are in it and what it can do here, or why not."""
+
+    cloud: str
+    signed_in: bool
+    principal: str = ""
+    account: str = ""
+    kind: str = ""
+    renews: str = ""
+    services: tuple[str, ...] = ()
+    missing: str = ""
+    problem: str = ""
+
+
+class SettingValue(Record):
+    """One resolved setting."""
+
+    setting: str
+    value: str
+    origin: str
+    meaning: str
+
+
+class PackageState(Record):
+    """One set of packages that tools need."""
+
+    packages: str
+    state: str
+    detail: str = ""
+
+
+class Setup(Result):
+    """The state of this installation."""
+
+    version: str
+    python: str
+    platform: str
+    data_directory: str
+    project: str
+    clouds: tuple[CloudState, ...]
+    packages: tuple[PackageState, ...]
+    settings: tuple[SettingValue, ...]
+    order_of_work: tuple[str, ...]
+    active_deployments: int
+    unresolved_steps: int
+
+
+def check_setup(
+    clouds: Clouds,
+    settings: Settings,
+    book: Book,
+    sign_in: Annotated[bool, Field(description="ask each cloud who we are (network)")] = True,
+) -> Setup:
+    """What is installed, who is signed in where, each setting with its origin, and the order of work."""
+    states = tuple(_cloud(clouds, name, sign_in=sign_in) for name in clouds.names)
+    packages = tuple(
+        PackageState(packages=name, state=str(state["state"]), detail=str(state.get("detail", "")))
+        for name, state in environment.status().items()
+    )
+    ready = [state.cloud for state in states if state.signed_in]
+    broken = [state.cloud for state in states if state.problem]
+    waiting = [state.packages for state in packages if state.state not in {"installed", "absent"}]
+    headline = f"modelrig is ready on {', '.join(ready) or 'no cloud'}"
+    headline += f"; not on {', '.join(broken)}" if broken else ""
+    headline += f"; still installing or failed: {', '.join(waiting)}" if waiting else ""
+    return Setup(
+        headline=headline + ".",
+        version=environment.version(),
+        python=f"{platform.python_version()} at {sys.prefix}",
+        platform=f"{platform.system()} {platform.machine()}",
+        data_directory=str(book.home),
+        project=str(settings.project),
+        clouds=states,
+        packages=packages,
+        settings=tuple(
+            SettingValue(
+                setting=name,
+                value=", ".join(map(str, value.value)) if isinstance(value.value, tuple) else str(value.value),
+                origin=value.origin,
+                meaning=KNOWN[name][2],
+            )
+            for name, value in settings.values.items()
+        ),
+        order_of_work=ORDER,
+        active_deployments=len(book.active()),
+        unresolved_steps=len(book.unresolved()),
+        next="deploy_endpoint on one of them." if ready else "mend what is named under problem.",
+    )
+
+
+def _cloud(clouds: Clouds, name: str, *, sign_in: bool) -> CloudState:
+    try:
+        cloud = clouds.get(name)
+        ports = {"quotas": cloud.quotas, "capacity": cloud.capacity, "prices": cloud.prices}
+        missing = "; ".join(f"{port}: {each.why}" for port, each in ports.items() if isinstance(each, Missing))
+        services = tuple(cloud.endpoints)
+        if not sign_in:
+            return CloudState(cloud=name, signed_in=False, services=services, missing=missing, problem="not asked")
+        who = cloud.identity.read()
+    except CloudError as error:
+        return CloudState(cloud=name, signed_in=False, problem=faults.sentence(faults.fault(error)).replace("**", ""))
+    return CloudState(
+        cloud=name,
+        signed_in=True,
+        principal=who.principal,
+        account=who.account,
+        kind=who.kind,
+        renews=who.renews,
+        services=services,
+        missing=missing,
+    )
+
+
+CHECK_SETUP = Tool(check_setup, title="Check setup", effect=Effect.READ)
