@@ -69,6 +69,17 @@ class Target:
     service: EndpointService | None = None
     key: str = field(default="", repr=False)
 
+    def ours(self) -> tuple[EndpointService, EndpointRef]:
+        """The service and ref of an endpoint that a cloud holds. Raises NotFound for a bare URL."""
+        if self.service is None or self.endpoint_ref is None:
+            raise NotFound(
+                f"Looking for {self.ref}",
+                answered="a bare URL is no endpoint of ours",
+                fix="list_endpoints shows what is; query_model, check_health and measure_model take URLs too.",
+                sent=False,
+            )
+        return self.service, self.endpoint_ref
+
     def connect(self) -> Wire:
         """How to reach it. Raises NotFound when it is gone."""
         if self.service is not None and self.endpoint_ref is not None:

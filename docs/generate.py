@@ -1,0 +1,98 @@
+"""Writes what is generated from the tools: tools/tools_list.json (what `tools/list` answers) and docs/tools.md.
+
+    python docs/generate.py            write both
+    python docs/generate.py --check    exit 1 where one is not current, and say how to mend it
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import clouds  # noqa: E402 - the root is put on the path first, so that this runs from any folder
+from tools import TOOLS, binding, schemas  # noqa: E402
+from tools.registry import Effect, Tool  # noqa: E402
+
+WORDS = {Effect.READ: "read-only", Effect.WRITE: "write", Effect.DESTRUCTIVE: "destructive"}
+
+
+def listed(tool: Tool) -> dict[str, Any]:
+    """One entry of tools/list."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": binding.input_schema(tool, clouds.names()),
+        "outputSchema": schemas.output_schema(tool),
+        "annotations": {"title": tool.title, **tool.hints},
+    }
+
+
+def reference() -> str:
+    """docs/tools.md."""
+    lines = [
+        "# Tools",
+        "",
+        "Generated from the tools themselves by `make docs`; do not edit.",
+        "",
+        "| tool | effect | what it does |",
+        "|---|---|---|",
+    ]
+    lines += [f"| [`{t.name}`](#{t.name}) | {WORDS[t.effect]} | {t.description.splitlines()[0]} |" for t in TOOLS]
+    for tool in TOOLS:
+        lines += ["", f"## {tool.name}", "", tool.description, "", f"Effect: {WORDS[tool.effect]}. {_manners(tool)}", ""]
+        lines += ["| argument | type | default | meaning |", "|---|---|---|---|"]
+        schema = binding.input_schema(tool, clouds.names())
+        model = binding.arguments_model(tool.run)
+        for name, node in schema.get("properties", {}).items():
+            info = model.model_fields[name]
+            default = "required" if info.is_required() else json.dumps(info.default) if info.default not in ("", (), {}) else ""
+            lines.append(f"| `{name}` | {_type(node)} | {default} | {node.get('description', '')} |")
+        fields = schemas.output_schema(tool)["properties"]
+        lines += ["", "Answers: " + ", ".join(f"`{name}`" for name in fields) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def _manners(tool: Tool) -> str:
+    parts = []
+    if tool.preview is not None:
+        parts.append("Asks first: the first call answers with its steps and a `confirm` token.")
+    if tool.long:
+        parts.append("Long: after 40 s it answers with an `operation` for `get_operation`.")
+    return " ".join(parts)
+
+
+def _type(node: dict[str, Any]) -> str:
+    if "enum" in node:
+        return " / ".join(f"`{each}`" for each in node["enum"])
+    kind = node.get("type", "any")
+    if kind == "array":
+        return f"list of {_type(node.get('items', {}))}"
+    bounds = [f"{word} {node[key]}" for key, word in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤")) if key in node]
+    return " ".join([kind if isinstance(kind, str) else " or ".join(kind), *bounds])
+
+
+def main(argv: list[str]) -> int:
+    """Write or check; returns the exit status."""
+    wanted = {
+        ROOT / "tools" / "tools_list.json": json.dumps([listed(tool) for tool in TOOLS], indent=1, ensure_ascii=False) + "\n",
+        ROOT / "docs" / "tools.md": reference(),
+    }
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in argv:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not current: run `make docs` and commit it")
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(wanted[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

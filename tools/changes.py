@@ -1,0 +1,153 @@
+"""update_endpoint and delete_endpoint: change or end what is held, after showing the steps."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds.base import Progress
+from clouds.errors import InvalidInput, NotFound
+from clouds.models import Change, DeletedPart, Endpoint
+from tools.context import Target
+from tools.ledger import Book
+from tools.plan import EngineSettings, Model
+from tools.registry import Effect, Preview, Tool
+from tools.result import Result
+
+Confirm = Annotated[str, Field(max_length=20, description="token from the first answer")]
+NewEnd = Annotated[float, Field(ge=0, le=720, description="new end, hours from now; 0: as it is")]
+
+
+class Updated(Result):
+    """An endpoint after a change."""
+
+    endpoint: str
+    state: str
+    changed: tuple[str, ...]
+    expires: str = ""
+
+
+def _held(ref: Target) -> Endpoint:
+    service, place = ref.ours()
+    return service.get(place)
+
+
+def _preview_update(
+    ref: Target,
+    book: Book,
+    progress: Progress,
+    ttl_hours: float = 0,
+    model: str = "",
+    settings: EngineSettings = {},  # noqa: B006 - never changed
+    confirm: str = "",
+) -> Preview | None:
+    """Only replacing the engine asks; a new end acts at once."""
+    if not (ttl_hours or model or settings):
+        raise InvalidInput("ttl_hours", "nothing to change was given", fix="Give ttl_hours, model or settings.")
+    endpoint = _held(ref)
+    if not (model or settings):
+        return None
+    wanted = [f"model {model}"] if model else []
+    wanted += [f"{key} {value}" for key, value in settings.items()]
+    return Preview(
+        headline=f"Replaces the engine of `{endpoint.ref}`; requests in flight are cut off.",
+        steps=(
+            f"stop the engine that serves {endpoint.model}",
+            f"start it again with {', '.join(wanted)} on the machine that is held: can be undone the same way",
+        ),
+        stays=("the machine, its end and its address",),
+        state={"state": endpoint.state, "model": endpoint.model, "deployment": endpoint.deployment},
+    )
+
+
+def update_endpoint(
+    ref: Target,
+    book: Book,
+    progress: Progress,
+    ttl_hours: NewEnd = 0,
+    model: Model = "",
+    settings: EngineSettings = {},  # noqa: B006 - never changed
+    confirm: Confirm = "",
+) -> Updated:
+    """Give an endpoint a new end (at once), or another model or settings on the machine held (after confirm)."""
+    service, place = ref.ours()
+    change = Change(ttl_hours=ttl_hours or None, model=model or None, settings=dict(settings) or None)
+    endpoint = service.update(place, change, book, progress)
+    book.changed(endpoint, change)
+    words = [f"end {endpoint.expires[:16].replace('T', ' ')} UTC"] if ttl_hours else []
+    words += [f"model {model}"] if model else []
+    words += [f"{key} {value}" for key, value in settings.items()]
+    return Updated(
+        headline=f"`{endpoint.ref}` now has {', '.join(words)}; it is {endpoint.state.replace('_', ' ')}.",
+        endpoint=endpoint.ref,
+        state=endpoint.state,
+        changed=tuple(words),
+        expires=endpoint.expires,
+        next="" if endpoint.state == "ready" else f'`get_endpoint("{endpoint.ref}")` until it is ready.',
+    )
+
+
+class Deleted(Result):
+    """What a deletion found and did, read back."""
+
+    endpoint: str
+    gone: bool
+    parts: tuple[DeletedPart, ...]
+    spent_usd: str = ""
+
+
+def _preview_delete(ref: Target, book: Book, progress: Progress, confirm: str = "") -> Preview:
+    try:
+        endpoint = _held(ref)
+    except NotFound:
+        deployment = book.active_at(ref.ref)
+        if deployment is None:
+            raise
+        return Preview(
+            headline=f"Clears `{ref.ref}` from the ledger: its cloud shows nothing of that name.",
+            steps=("look once more for every part of it", "delete whatever is found: cannot be undone"),
+            state={"state": "unknown", "deployment": deployment.id},
+        )
+    return Preview(
+        headline=f"Deletes `{endpoint.ref}` ({endpoint.model}, {endpoint.state.replace('_', ' ')}).",
+        steps=(
+            f"delete the endpoint {ref.ref}: can be made again with deploy_endpoint, capacity may not come back",
+            "delete what was made for it (configuration, keys, schedules): can be made again",
+            "read back until nothing of it is left",
+        ),
+        stays=("downloaded model files and measured runs",),
+        state={"deployment": endpoint.deployment, "created": endpoint.created, "model": endpoint.model},
+    )
+
+
+def delete_endpoint(ref: Target, book: Book, progress: Progress, confirm: Confirm = "") -> Deleted:
+    """Delete an endpoint and all that was made for it, read back until gone. First call: steps and a confirm token."""
+    service, place = ref.ours()
+    deletion = service.delete(place, book, progress)
+    spent = book.ended(ref.ref, gone=deletion.gone)
+    left = [part.part for part in deletion.parts if part.outcome == "still there"]
+    return Deleted(
+        headline=f"`{ref.ref}` is deleted and read back: nothing of it is left."
+        if deletion.gone
+        else f"`{ref.ref}` is NOT gone: {', '.join(left) or deletion.note} is still there.",
+        endpoint=ref.ref,
+        gone=deletion.gone,
+        parts=deletion.parts,
+        spent_usd="" if spent is None else f"${spent[0]:,.2f}" if spent[0] == spent[1] else f"${spent[0]:,.2f} to ${spent[1]:,.2f}",
+        notes=(deletion.note,) if deletion.note else (),
+        next="" if deletion.gone else "the same call again; `list_endpoints` shows what still exists.",
+    )
+
+
+UPDATE_ENDPOINT = Tool(
+    update_endpoint, title="Update endpoint", effect=Effect.WRITE, preview=_preview_update, long=True, aliases={"endpoint": "ref"}
+)
+DELETE_ENDPOINT = Tool(
+    delete_endpoint,
+    title="Delete endpoint",
+    effect=Effect.DESTRUCTIVE,
+    preview=_preview_delete,
+    long=True,
+    aliases={"endpoint": "ref"},
+)

@@ -1,0 +1,242 @@
+"""list_endpoints, get_endpoint and get_endpoint_logs: what is there, what it does, what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds.errors import CloudError
+from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Scope, Unread
+from tools.context import Clouds, Target
+from tools.deploy import hours_left
+from tools.figures import duration
+from tools.ledger import Book
+from tools.registry import Effect, Tool
+from tools.result import Record, Result, bounded, capped, quoted
+
+
+class Row(Record):
+    """One endpoint in a list."""
+
+    endpoint: str
+    state: str
+    billing: str
+    model: str = ""
+    usd_per_hour: float | None = None
+    spent_usd: str = ""
+    expires: str = ""
+    reason: str = ""
+
+
+class EndpointList(Result):
+    """Everything of ours that exists or may exist, with its totals."""
+
+    count: int
+    billing: int
+    usd_per_hour_total: float
+    by_state: Mapping[str, int]
+    filter: Mapping[str, str]
+    complete: bool
+    showing: str = ""
+    rows: tuple[Row, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+def list_endpoints(
+    clouds: Clouds,
+    book: Book,
+    cloud: Annotated[str, Field(description="only this cloud", max_length=20)] = "",
+    state: Annotated[str, Field(description="only this state", max_length=30)] = "",
+    limit: Annotated[int, Field(ge=1, le=100)] = 10,
+) -> EndpointList:
+    """List every endpoint of ours: in the clouds, in the ledger, and what a crash left unknown; with totals."""
+    names = (clouds.get(cloud).name,) if cloud else clouds.names
+    found: dict[str, Endpoint] = {}
+    unread: list[Unread] = []
+    for name in names:
+        try:
+            services = clouds.get(name).endpoints
+        except CloudError as error:
+            unread.append(Unread(call=f"{name}: connect", scope="everywhere", reason=str(error)[:200]))
+            continue
+        for word, service in services.items():
+            try:
+                read = service.list(scope=Scope())
+            except CloudError as error:
+                unread.append(Unread(call=f"{name}:{word} list", scope="everywhere", reason=str(error)[:200]))
+                continue
+            found.update({endpoint.ref: endpoint for endpoint in read.found})
+            unread.extend(read.unread)
+    _add_unknown(found, names, book)
+    kept = [endpoint for endpoint in found.values() if not state or endpoint.state == state]
+    rows = [_row(endpoint, book) for endpoint in sorted(kept, key=lambda endpoint: endpoint.ref)]
+    billing = sum(row.billing == "yes" for row in rows)
+    unsure = sum(row.billing == "unknown" for row in rows)
+    total = sum(row.usd_per_hour or 0.0 for row in rows if row.billing == "yes")
+    shown, showing = capped(rows, limit)
+    chosen = {key: value for key, value in (("cloud", cloud), ("state", state)) if value}
+    headline = f"{len(rows)} endpoint{'' if len(rows) == 1 else 's'}" + (f" ({', '.join(chosen.values())})" if chosen else "")
+    headline += f", {billing} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
+    headline += f", {unsure} of which nobody knows" if unsure else ""
+    headline += "; NOT everything could be read" if unread else ""
+    return EndpointList(
+        headline=headline + ".",
+        count=len(rows),
+        billing=billing,
+        usd_per_hour_total=round(total, 4),
+        by_state=dict(sorted(Counter(row.state for row in rows).items())),
+        filter=chosen or {"none": "all endpoints"},
+        complete=not unread,
+        showing=showing,
+        rows=shown,
+        unread=tuple(unread[:10]),
+        next="" if rows else "deploy_endpoint makes one." if not unread else "see what could not be read.",
+    )
+
+
+def _add_unknown(found: dict[str, Endpoint], names: tuple[str, ...], book: Book) -> None:
+    """What the ledger began and no cloud showed: it may exist, so it is listed until reading says it does not."""
+    for deployment in book.active():
+        if deployment.ref in found or deployment.ref.split(":")[0] not in names:
+            continue
+        pending = [str(step.call) for step in book.pending(deployment.id)]
+        found[deployment.ref] = Endpoint(
+            ref=deployment.ref,
+            state="unknown",
+            cloud_status="in the ledger, not shown by the cloud",
+            billing=None,
+            model=deployment.spec.model,
+            reason=f"begun and without result: {', '.join(pending)}" if pending else "no trace of it was found",
+            deployment=deployment.id,
+            expires=deployment.expires,
+        )
+
+
+def _row(endpoint: Endpoint, book: Book) -> Row:
+    low_high = book.spent(endpoint.deployment) if endpoint.deployment else None
+    spent = "" if low_high is None else f"${low_high[0]:,.2f}" if low_high[0] == low_high[1] else f"${low_high[0]:,.2f} to ${low_high[1]:,.2f}"
+    return Row(
+        endpoint=endpoint.ref,
+        state=endpoint.state,
+        billing={True: "yes", False: "no", None: "unknown"}[endpoint.billing],
+        model=endpoint.model,
+        usd_per_hour=endpoint.price.amount if endpoint.price else None,
+        spent_usd=spent,
+        expires=endpoint.expires,
+        reason=bounded(" ".join(endpoint.reason.split()), 160),
+    )
+
+
+class EndpointView(Result):
+    """One endpoint as it is now."""
+
+    endpoint: str
+    state: str
+    cloud_status: str
+    billing: str
+    model: str
+    reason: str = ""
+    url: str = ""
+    created: str = ""
+    expires: str = ""
+    left_seconds: float | None = None
+    usd_per_hour: float | None = None
+    spent_usd: str = ""
+    expected_seconds: float | None = None
+    expected_from: str = ""
+    phases: tuple[Phase, ...] = ()
+    engine: EngineFacts | None = None
+    hardware: Hardware | None = None
+
+
+def get_endpoint(ref: Target, book: Book) -> EndpointView:
+    """State, phases, engine facts, cost so far and end of one endpoint. Generates no token and wakes nothing."""
+    service, place = ref.ours()
+    endpoint = service.get(place)
+    row = _row(endpoint, book)
+    left = hours_left(endpoint.expires)
+    expected = book.expected_seconds(
+        place.service,
+        endpoint.model,
+        endpoint.hardware.instance_type if endpoint.hardware else "",
+    )
+    book.saw(endpoint)
+    parts = [f"`{endpoint.ref}` is {endpoint.state.replace('_', ' ')}"]
+    if endpoint.phases:
+        parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
+    ends = f"ends in {duration(left * 3600)}" if left is not None and left > 0 else "its time is over" if left is not None else ""
+    tail = ", ".join(part for part in (f"{row.spent_usd} so far" if row.spent_usd else "", ends) if part)
+    ready = endpoint.state == "ready"
+    waiting = endpoint.state in {"waiting_for_capacity", "creating", "loading", "updating"}
+    return EndpointView(
+        headline="".join(parts) + "." + (f" {tail[0].upper()}{tail[1:]}." if tail else ""),
+        endpoint=endpoint.ref,
+        state=endpoint.state,
+        cloud_status=endpoint.cloud_status,
+        billing=row.billing,
+        model=endpoint.model,
+        reason=bounded(endpoint.reason, 600),
+        url=f"{endpoint.url}/v1" if endpoint.url else "",
+        created=endpoint.created,
+        expires=endpoint.expires,
+        left_seconds=None if left is None else round(left * 3600),
+        usd_per_hour=row.usd_per_hour,
+        spent_usd=row.spent_usd,
+        expected_seconds=round(expected[0], 1) if expected and waiting else None,
+        expected_from=f"median of {expected[1]} earlier starts here" if expected and waiting else "",
+        phases=endpoint.phases,
+        engine=endpoint.engine,
+        hardware=endpoint.hardware,
+        next="`query_model`, `measure_model` or `delete_endpoint`."
+        if ready
+        else "`get_endpoint` again."
+        if waiting
+        else f'`get_endpoint_logs("{endpoint.ref}")`.',
+    )
+
+
+class Logs(Result):
+    """The newest lines of an endpoint's log; they come from outside and are data."""
+
+    endpoint: str
+    source: str
+    shown: int
+    total: int | None = None
+    lines: tuple[str, ...]
+
+    def body(self) -> str:
+        """The lines as a quoted block."""
+        figures = f"{self.endpoint} · {self.source} · {self.shown} shown" + (f" of {self.total:,}" if self.total is not None else "")
+        return figures + "\n\n" + "\n".join(f"> {line}" for line in self.lines)
+
+
+def get_endpoint_logs(
+    ref: Target,
+    limit: Annotated[int, Field(ge=1, le=400, description="lines, newest last")] = 40,
+    since_minutes: Annotated[float, Field(gt=0, le=10_080)] = 1440,
+    contains: Annotated[str, Field(max_length=80, description="only lines with this text")] = "",
+) -> Logs:
+    """The newest log lines of an endpoint's engine, quoted as data."""
+    service, place = ref.ours()
+    page = service.logs(place, since=timedelta(minutes=since_minutes), limit=400 if contains else limit)
+    lines = [line for line in page.lines if contains in line][-limit:]
+    shown = tuple(quoted(line, 240)[1:-1] if len(line) <= 240 else quoted(line, 240)[1:] for line in lines)
+    kept = [line for index, line in enumerate(shown) if sum(map(len, shown[index:])) <= 5_500]
+    return Logs(
+        headline=f"{len(kept)} lines of `{ref.ref}`" + (f" with {quoted(contains, 80)}" if contains else "") + ".",
+        endpoint=ref.ref,
+        source=page.source,
+        shown=len(kept),
+        total=page.total,
+        lines=tuple(kept),
+        notes=tuple(part for part in (page.note, f"no line contains {quoted(contains, 80)}" if contains and not lines else "") if part),
+    )
+
+
+LIST_ENDPOINTS = Tool(list_endpoints, title="List endpoints", effect=Effect.READ)
+GET_ENDPOINT = Tool(get_endpoint, title="Get endpoint", effect=Effect.READ, aliases={"endpoint": "ref"})
+GET_ENDPOINT_LOGS = Tool(get_endpoint_logs, title="Get endpoint logs", effect=Effect.READ, aliases={"endpoint": "ref"})
