@@ -1,0 +1,81 @@
+"""Answers requests from fixtures. A request without one is an error and never reaches a network."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from threading import Lock
+
+from clouds.errors import CloudError
+from clouds.replay.fixtures import Fixture, Scenario, names, plain
+from clouds.replay.seam import Answer, Request
+
+
+class NotRecorded(CloudError):
+    """A replay was asked for something that nobody recorded."""
+
+
+class Replay:
+    """A tap that answers every request from its fixtures. Safe to share between threads.
+
+    `sent` holds every request in order, so that a test can say what was not sent; `missed` those without an answer.
+    """
+
+    def __init__(self, scenarios: Iterable[Scenario]) -> None:
+        """Fixtures of later scenarios continue the sequences of earlier ones."""
+        self.sent: list[Request] = []
+        self.missed: list[Request] = []
+        self._fixtures = tuple(fixture for scenario in scenarios for fixture in scenario.fixtures)
+        self._served: Counter[int] = Counter()
+        self._lock = Lock()
+
+    @property
+    def operations(self) -> list[str]:
+        """`service.Operation` of everything sent, in order."""
+        return [request.name for request in self.sent]
+
+    def before(self, request: Request) -> Answer:
+        """The recorded answer. Raises NotRecorded, which names the request and the nearest fixtures."""
+        with self._lock:
+            self.sent.append(request)
+            place = self._place(request)
+            if place is None:
+                self.missed.append(request)
+                raise NotRecorded(
+                    f"{request} with {json.dumps(plain(request.parameters))[:300]}",
+                    answered=self._nearest(request),
+                    fix="Add a fixture for this request, or correct the request; nothing was sent to the network.",
+                    sent=False,
+                )
+            self._served[place] += 1
+            return self._fixtures[place].answer
+
+    def after(self, request: Request, answer: Answer) -> None:
+        """Nothing: a replay has no network to hear of."""
+
+    def _place(self, request: Request) -> int | None:
+        matching = [i for i, fixture in enumerate(self._fixtures) if not fixture.misses(request)]
+        if not matching:
+            return None
+        best = max(self._fixtures[i].weight for i in matching)
+        first = next(i for i in matching if self._fixtures[i].weight == best)
+        sequence = [i for i in matching if self._fixtures[i].conditions == self._fixtures[first].conditions]
+        for i in sequence[:-1]:
+            if self._served[i] < (self._fixtures[i].times or 1):
+                return i
+        last = sequence[-1]
+        times = self._fixtures[last].times
+        return last if times is None or self._served[last] < times else None
+
+    def _nearest(self, request: Request) -> str:
+        same = [fixture for fixture in self._fixtures if fixture.operation == request.operation]
+        if same:
+            return "nearest: " + "; ".join(f"{item.name}: {_why(item, request)}" for item in same[:3])
+        close = get_close_matches(request.name, sorted(set(names(self._fixtures))), n=3, cutoff=0.3)
+        return f"no {request.operation} was recorded; nearest: {', '.join(close) or 'nothing alike'}"
+
+
+def _why(fixture: Fixture, request: Request) -> str:
+    return ", ".join(fixture.misses(request)[:3]) or f"was served {fixture.times} times and no more"

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clouds.errors import InvalidInput
+from clouds.replay import VARIABLE, Request, replay_of, replaying
+
+
+def test_without_the_variable_the_network_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert (replaying(), replay_of("aws")) == (None, None)
+
+
+def test_a_folder_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
+    with pytest.raises(InvalidInput, match="is not a folder"):
+        replaying()
+
+
+def test_a_cloud_answers_from_its_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for cloud in ("aws", "gcp"):
+        folder = tmp_path / cloud / "who" / "a_user"
+        folder.mkdir(parents=True)
+        origin = {"from": "documentation", "source": "a test", "on": "2026-11-29", "scrubbed": []}
+        (folder / "origin.json").write_text(json.dumps(origin))
+        (folder / "01_sts.GetCallerIdentity.json").write_text(json.dumps({"body": {"of": cloud}}))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    player = replay_of("aws")
+    assert player is not None
+    assert player.before(Request("sts", "GetCallerIdentity")).body == {"of": "aws"}
