@@ -1,7 +1,7 @@
 """Writes what is generated from the tools: tools/tools_list.json (what `tools/list` answers) and docs/tools.md.
 
-    python docs/generate.py            write both
-    python docs/generate.py --check    exit 1 where one is not current, and say how to mend it
+python docs/generate.py            write both
+python docs/generate.py --check    exit 1 where one is not current, and say how to mend it
 """
 
 from __future__ import annotations
@@ -45,13 +45,27 @@ def reference() -> str:
     ]
     lines += [f"| [`{t.name}`](#{t.name}) | {WORDS[t.effect]} | {t.description.splitlines()[0]} |" for t in TOOLS]
     for tool in TOOLS:
-        lines += ["", f"## {tool.name}", "", tool.description, "", f"Effect: {WORDS[tool.effect]}. {_manners(tool)}", ""]
+        lines += [
+            "",
+            f"## {tool.name}",
+            "",
+            tool.description,
+            "",
+            f"Effect: {WORDS[tool.effect]}. {_manners(tool)}",
+            "",
+        ]
         lines += ["| argument | type | default | meaning |", "|---|---|---|---|"]
         schema = binding.input_schema(tool, clouds.names())
-        model = binding.arguments_model(tool.run)
+        model = binding.arguments_model(tool)
         for name, node in schema.get("properties", {}).items():
             info = model.model_fields[name]
-            default = "required" if info.is_required() else json.dumps(info.default) if info.default not in ("", (), {}) else ""
+            default = (
+                "required"
+                if info.is_required()
+                else json.dumps(info.default)
+                if info.default not in ("", (), {})
+                else ""
+            )
             lines.append(f"| `{name}` | {_type(node)} | {default} | {node.get('description', '')} |")
         fields = schemas.output_schema(tool)["properties"]
         lines += ["", "Answers: " + ", ".join(f"`{name}`" for name in fields) + "."]
@@ -73,14 +87,19 @@ def _type(node: dict[str, Any]) -> str:
     kind = node.get("type", "any")
     if kind == "array":
         return f"list of {_type(node.get('items', {}))}"
-    bounds = [f"{word} {node[key]}" for key, word in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤")) if key in node]
+    bounds = [
+        f"{word} {node[key]}"
+        for key, word in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"))
+        if key in node
+    ]
     return " ".join([kind if isinstance(kind, str) else " or ".join(kind), *bounds])
 
 
 def main(argv: list[str]) -> int:
     """Write or check; returns the exit status."""
     wanted = {
-        ROOT / "tools" / "tools_list.json": json.dumps([listed(tool) for tool in TOOLS], indent=1, ensure_ascii=False) + "\n",
+        ROOT / "tools" / "tools_list.json": json.dumps([listed(tool) for tool in TOOLS], indent=1, ensure_ascii=False)
+        + "\n",
         ROOT / "docs" / "tools.md": reference(),
     }
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]

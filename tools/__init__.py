@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def _tools() -> tuple[Tool, ...]:
-    from tools.deploy import DEPLOY_ENDPOINT
     from tools.changes import DELETE_ENDPOINT, UPDATE_ENDPOINT
+    from tools.deploy import DEPLOY_ENDPOINT
     from tools.endpoints import GET_ENDPOINT, GET_ENDPOINT_LOGS, LIST_ENDPOINTS
     from tools.measure import COMPARE_RUNS, LIST_RUNS, MEASURE_MODEL
-    from tools.operation import GET_OPERATION
     from tools.plan import PLAN_DEPLOYMENT
+    from tools.polling import GET_OPERATION
     from tools.query import CHECK_HEALTH, QUERY_MODEL
     from tools.setup import CHECK_SETUP
 

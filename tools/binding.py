@@ -9,9 +9,9 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from clouds.base import Cloud, Progress
@@ -57,23 +57,29 @@ def parameters(run: Any) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=64)
-def arguments_model(run: Any) -> type[BaseModel]:
+def arguments_model(tool: Tool) -> type[BaseModel]:
     """The pydantic model of what a client gives; unknown arguments are refused."""
+    return _model(tool.run, asks=tool.preview is not None)
+
+
+@lru_cache(maxsize=64)
+def _model(run: Any, *, asks: bool) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for parameter in parameters(run):
-        if not parameter.given:
-            continue
-        annotation = str if parameter.kind in {Cloud, Target} else parameter.annotation
-        fields[parameter.name] = (annotation, ... if parameter.required else parameter.default)
+        if parameter.given:
+            annotation = str if parameter.kind in {Cloud, Target} else parameter.annotation
+            fields[parameter.name] = (annotation, ... if parameter.required else parameter.default)
+    if asks:
+        fields["confirm"] = (Annotated[str, Field(max_length=40, description="token from the first answer")], "")
     return create_model(f"{run.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
 
 
 def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the function takes them. Raises InvalidInput that names every wrong field at once."""
-    model = arguments_model(tool.run)
+    model = arguments_model(tool)
     given = {
-        tool.aliases.get(name, name) if name not in model.model_fields else name: value for name, value in arguments.items()
+        tool.aliases.get(name, name) if name not in model.model_fields else name: value
+        for name, value in arguments.items()
     }
     for name, value in given.items():
         if name in model.model_fields:
@@ -84,7 +90,7 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         problems = [_problem(each, model) for each in error.errors(include_url=False)]
         raise InvalidInput(
             problems[0][0],
-            problems[0][1] + "".join(f"; `{name}`: {words}" for name, words in problems[1:6]),
+            problems[0][1] + "".join(f"; `{name}`: {words}" for name, words, _ in problems[1:6]),
             fix=f"Arguments of {tool.name}: {', '.join(model.model_fields)}.",
             allowed=problems[0][2],
         ) from None
@@ -108,7 +114,11 @@ def _parsed(info: FieldInfo, value: Any) -> Any:
 
 
 def _arms(annotation: Any) -> tuple[Any, ...]:
-    return typing.get_args(annotation) if typing.get_origin(annotation) in {typing.Union, type(int | str)} else (annotation,)
+    return (
+        typing.get_args(annotation)
+        if typing.get_origin(annotation) in {typing.Union, type(int | str)}
+        else (annotation,)
+    )
 
 
 def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, ...]]:
@@ -121,7 +131,11 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
         return name, "is required", ()
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, list(model.model_fields), 1)
-        return name[:60], "is not an argument" + (f"; did you mean `{near[0]}`?" if near else ""), tuple(model.model_fields)
+        return (
+            name[:60],
+            "is not an argument" + (f"; did you mean `{near[0]}`?" if near else ""),
+            tuple(model.model_fields),
+        )
     if kind in {"literal_error", "enum"}:
         allowed = tuple(part.strip(" '") for part in str(context.get("expected", "")).replace(" or ", ", ").split(","))
         near = difflib.get_close_matches(str(error.get("input")), allowed, 1)
@@ -180,7 +194,7 @@ def bind(tool: Tool, values: Mapping[str, Any], session: Session, progress: Prog
 
 def input_schema(tool: Tool, clouds: tuple[str, ...]) -> dict[str, Any]:
     """The JSON schema a model is shown: plain, without the titles, null arms and defaults that say nothing."""
-    schema = arguments_model(tool.run).model_json_schema()
+    schema = arguments_model(tool).model_json_schema()
     for parameter in parameters(tool.run):
         if parameter.kind is Cloud:
             schema["properties"][parameter.name]["enum"] = list(clouds)

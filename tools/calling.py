@@ -1,11 +1,12 @@
 """One call of one tool, whoever asks: the MCP server, the shell, a worker. Nothing here knows MCP.
 
-    prepare()     arguments -> Ready to run | Question to be asked first | Outcome that already is the answer
-    carry_out()   Ready -> Outcome, in this process or, for long tools, in a worker that is waited for a while
+prepare()     arguments -> Ready to run | Question to be asked first | Outcome that already is the answer
+carry_out()   Ready -> Outcome, in this process or, for long tools, in a worker that is waited for a while
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,7 +70,12 @@ class Question:
     def declined(self) -> Outcome:
         """The answer after a no."""
         return success(
-            Asked(headline="Declined: nothing was changed.", done=False, steps=self.preview.steps, stays=self.preview.stays)
+            Asked(
+                headline="Declined: nothing was changed.",
+                done=False,
+                steps=self.preview.steps,
+                stays=self.preview.stays,
+            )
         )
 
 
@@ -89,16 +95,20 @@ def failure(error: BaseException) -> Outcome:
 def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready | Question | Outcome:
     """Validate, bind, and ask where the tool asks. Changes nothing but the ledger's list of questions."""
     try:
-        if session.read_only and tool.effect is not Effect.READ:
-            raise InvalidInput("tool", f"{tool.name} changes things", fix="Start the server without --read-only.")
+        _allowed(tool, session)
         values = binding.validate(tool, arguments)
         bound = binding.bind(tool, values, session, CallProgress())
-        preview = tool.preview(**bound) if tool.preview else None
-        if preview is None:
+        if tool.preview is None:
             return Ready(tool, values)
-        return _asking(Ready(tool, values), preview, session)
+        preview = tool.preview(**{name: bound[name] for name in inspect.signature(tool.preview).parameters})
+        return Ready(tool, values) if preview is None else _asking(Ready(tool, values), preview, session)
     except Exception as error:  # noqa: BLE001 - the one boundary where every error becomes a result
         return failure(error)
+
+
+def _allowed(tool: Tool, session: Session) -> None:
+    if session.read_only and tool.effect is not Effect.READ:
+        raise InvalidInput("tool", f"{tool.name} changes things", fix="Start the server without --read-only.")
 
 
 def _asking(ready: Ready, preview: Preview, session: Session) -> Ready | Question:
@@ -127,7 +137,7 @@ def carry_out(ready: Ready, session: Session, progress: Progress, wait: float = 
     try:
         if not ready.tool.long:
             return success(binding.execute(ready.tool, ready.values, session, progress))
-        operation = operations.start(session.book, ready.tool.name, dict(ready.values))
+        operation = operations.start(session.book, ready.tool.name, dict(ready.values), flags=session.flags)
         return of_operation(operations.wait(session.book, operation.id, wait, progress))
     except Cancelled:
         raise
@@ -170,5 +180,3 @@ def unknown_tool(name: str, names: tuple[str, ...]) -> Outcome:
     near = difflib.get_close_matches(name, names, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return failure(InvalidInput("tool", f"{name[:60]!r} is not a tool.{hint}", fix=f"There are {', '.join(names)}."))
-
-

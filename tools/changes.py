@@ -9,13 +9,13 @@ from pydantic import Field
 from clouds.base import Progress
 from clouds.errors import InvalidInput, NotFound
 from clouds.models import Change, DeletedPart, Endpoint
+from tools import history
 from tools.context import Target
 from tools.ledger import Book
 from tools.plan import EngineSettings, Model
 from tools.registry import Effect, Preview, Tool
 from tools.result import Result
 
-Confirm = Annotated[str, Field(max_length=20, description="token from the first answer")]
 NewEnd = Annotated[float, Field(ge=0, le=720, description="new end, hours from now; 0: as it is")]
 
 
@@ -34,13 +34,7 @@ def _held(ref: Target) -> Endpoint:
 
 
 def _preview_update(
-    ref: Target,
-    book: Book,
-    progress: Progress,
-    ttl_hours: float = 0,
-    model: str = "",
-    settings: EngineSettings = {},  # noqa: B006 - never changed
-    confirm: str = "",
+    ref: Target, ttl_hours: float, model: str, settings: dict[str, str | int | float | bool]
 ) -> Preview | None:
     """Only replacing the engine asks; a new end acts at once."""
     if not (ttl_hours or model or settings):
@@ -68,13 +62,12 @@ def update_endpoint(
     ttl_hours: NewEnd = 0,
     model: Model = "",
     settings: EngineSettings = {},  # noqa: B006 - never changed
-    confirm: Confirm = "",
 ) -> Updated:
     """Give an endpoint a new end (at once), or another model or settings on the machine held (after confirm)."""
     service, place = ref.ours()
     change = Change(ttl_hours=ttl_hours or None, model=model or None, settings=dict(settings) or None)
     endpoint = service.update(place, change, book, progress)
-    book.changed(endpoint, change)
+    history.changed(book, endpoint, change)
     words = [f"end {endpoint.expires[:16].replace('T', ' ')} UTC"] if ttl_hours else []
     words += [f"model {model}"] if model else []
     words += [f"{key} {value}" for key, value in settings.items()]
@@ -97,11 +90,11 @@ class Deleted(Result):
     spent_usd: str = ""
 
 
-def _preview_delete(ref: Target, book: Book, progress: Progress, confirm: str = "") -> Preview:
+def _preview_delete(ref: Target, book: Book) -> Preview:
     try:
         endpoint = _held(ref)
     except NotFound:
-        deployment = book.active_at(ref.ref)
+        deployment = history.live_at(book, ref.ref)
         if deployment is None:
             raise
         return Preview(
@@ -121,11 +114,15 @@ def _preview_delete(ref: Target, book: Book, progress: Progress, confirm: str = 
     )
 
 
-def delete_endpoint(ref: Target, book: Book, progress: Progress, confirm: Confirm = "") -> Deleted:
+def delete_endpoint(ref: Target, book: Book, progress: Progress) -> Deleted:
     """Delete an endpoint and all that was made for it, read back until gone. First call: steps and a confirm token."""
     service, place = ref.ours()
+    deployment = history.live_at(book, ref.ref)
+    if deployment is not None:
+        book.deployments.deleting(deployment.id)
     deletion = service.delete(place, book, progress)
-    spent = book.ended(ref.ref, gone=deletion.gone)
+    if deletion.gone and deployment is not None:
+        book.deployments.ended(deployment.id, "deleted as asked")
     left = [part.part for part in deletion.parts if part.outcome == "still there"]
     return Deleted(
         headline=f"`{ref.ref}` is deleted and read back: nothing of it is left."
@@ -134,14 +131,19 @@ def delete_endpoint(ref: Target, book: Book, progress: Progress, confirm: Confir
         endpoint=ref.ref,
         gone=deletion.gone,
         parts=deletion.parts,
-        spent_usd="" if spent is None else f"${spent[0]:,.2f}" if spent[0] == spent[1] else f"${spent[0]:,.2f} to ${spent[1]:,.2f}",
+        spent_usd=history.spent(book, deployment.id) if deployment else "",
         notes=(deletion.note,) if deletion.note else (),
         next="" if deletion.gone else "the same call again; `list_endpoints` shows what still exists.",
     )
 
 
 UPDATE_ENDPOINT = Tool(
-    update_endpoint, title="Update endpoint", effect=Effect.WRITE, preview=_preview_update, long=True, aliases={"endpoint": "ref"}
+    update_endpoint,
+    title="Update endpoint",
+    effect=Effect.WRITE,
+    preview=_preview_update,
+    long=True,
+    aliases={"endpoint": "ref"},
 )
 DELETE_ENDPOINT = Tool(
     delete_endpoint,

@@ -123,7 +123,9 @@ class Target:
             )
         key = os.environ.get(variable, "")
         if not key:
-            raise InvalidInput("api_key_env", f"{variable} is not set where modelrig runs", fix="Export it and restart.")
+            raise InvalidInput(
+                "api_key_env", f"{variable} is not set where modelrig runs", fix="Export it and restart."
+            )
         parts = urlsplit(self.ref)
         if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
             raise InvalidInput("api_key_env", "a key is not sent over plain http", fix="Use https.")
@@ -142,6 +144,11 @@ class Session:
     """The clouds on offer; empty means what the settings say, and after that all."""
     read_only: bool = False
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What a worker has to be started with to see the same clouds."""
+        return ("--clouds", ",".join(self.names)) if self.names else ()
+
     @cached_property
     def clouds(self) -> Clouds:
         """The clouds on offer."""
@@ -158,10 +165,7 @@ class Session:
         """Resolve what a client named. Raises InvalidInput or NotFound in words that say what there is."""
         if text.startswith(("http://", "https://")):
             return Target(ref=_url(text, field_name))
-        if ":" in text:
-            ref = EndpointRef.parse(text)
-        else:
-            ref = self._by_name(text, field_name)
+        ref = EndpointRef.parse(text) if ":" in text else self._by_name(text, field_name)
         return Target(str(ref), ref, self.clouds.get(ref.cloud), self.clouds.service(ref))
 
     def _by_name(self, name: str, field_name: str) -> EndpointRef:
@@ -170,7 +174,9 @@ class Session:
             return found[0]
         if found:
             raise InvalidInput(
-                field_name, f"{name[:50]!r} is {len(found)} endpoints", fix="Use one of " + ", ".join(map(str, found)) + "."
+                field_name,
+                f"{name[:50]!r} is {len(found)} endpoints",
+                fix="Use one of " + ", ".join(map(str, found)) + ".",
             )
         known = ", ".join(str(ref) for ref in self.book.refs()[:5])
         raise NotFound(

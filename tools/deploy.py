@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from clouds.base import Cloud, EndpointService, Progress
 from clouds.errors import Cancelled, CloudError, Conflict, NotFound
-from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint
+from clouds.models import DeploymentPlan, Endpoint, EndpointRef
+from tools import history
 from tools import plan as planning
 from tools.context import Settings
 from tools.ledger import Book, differences
 from tools.plan import Ceiling, EngineSettings, Hours, Model, Name, Words
 from tools.registry import Effect, Tool
 from tools.result import Result
+
+GONE = frozenset({"failed", "stopped", "deleted"})
+"""States in which asking again starts again."""
 
 
 class Deployed(Result):
@@ -57,12 +60,22 @@ def deploy_endpoint(
 ) -> Deployed:
     """Deploy a model as an endpoint that ends by itself. Idempotent by name. Poll get_endpoint until ready."""
     chosen, spec = planning.specify(
-        cloud, settings, model, service, name, location, regions, accelerator, instance_types, max_usd_per_hour, ttl_hours,
+        cloud,
+        settings,
+        model,
+        service,
+        name,
+        location,
+        regions,
+        accelerator,
+        instance_types,
+        max_usd_per_hour,
+        ttl_hours,
         engine_settings,
     )
     plan = planning.priced(cloud, chosen.plan(spec))
     spec = plan.spec
-    there = book.active_at(str(plan.ref))
+    there = book.deployments.same_name(spec)
     if there is not None:
         if different := differences(there.spec, spec):
             raise Conflict(
@@ -72,14 +85,19 @@ def deploy_endpoint(
                 sent=False,
             )
         endpoint = _found(chosen, plan)
-        if endpoint is not None and endpoint.state not in {"failed", "stopped", "deleted"} and not book.pending(there.id):
+        if endpoint is not None and endpoint.state not in GONE and not book.unresolved(there.id):
             return _deployed(endpoint, plan, there.id, book, cloud, already=True)
-    deployment = there.id if there is not None else book.begin(spec, plan)
+    deployment = there.id if there is not None else book.deployments.begin(spec, plan)
     try:
         endpoint = chosen.create(replace(plan, deployment=deployment), book, progress)
     except (CloudError, Cancelled) as error:
-        book.close_if_nothing_left(deployment, reason="cancelled" if isinstance(error, Cancelled) else str(error))
+        words = "stopped as asked" if isinstance(error, Cancelled) else f"{error.kind}: {error}"
+        book.deployments.failed(deployment, words)
         raise
+    book.deployments.active(deployment)
+    if endpoint.ref != str(plan.ref):
+        book.deployments.placed(deployment, EndpointRef.parse(endpoint.ref))
+    history.saw(book, endpoint)
     return _deployed(endpoint, plan, deployment, book, cloud, already=False)
 
 
@@ -93,9 +111,9 @@ def _found(service: EndpointService, plan: DeploymentPlan) -> Endpoint | None:
 def _deployed(
     endpoint: Endpoint, plan: DeploymentPlan, deployment: str, book: Book, cloud: Cloud, *, already: bool
 ) -> Deployed:
-    spec: DeploymentSpec = plan.spec
-    expected = book.expected_seconds(spec.service, spec.model, endpoint.hardware.instance_type if endpoint.hardware else "")
-    price = planning.price_words(endpoint.price or plan.price, cloud)
+    seconds, basis = history.expected(book, endpoint)
+    listed = endpoint.price or plan.price
+    price = planning.price_words(listed, cloud)
     ends = f", ends {endpoint.expires[:16].replace('T', ' ')} UTC" if endpoint.expires else ""
     verb = "Already there:" if already else "Deploying"
     key_file = str(book.facts(deployment).get("key_file", ""))
@@ -105,27 +123,29 @@ def _deployed(
         state=endpoint.state,
         already_there=already,
         deployment=deployment,
-        model=endpoint.model or spec.model,
+        model=endpoint.model or plan.spec.model,
         billing=endpoint.billing,
-        usd_per_hour=(endpoint.price or plan.price).amount if (endpoint.price or plan.price) else None,  # type: ignore[union-attr]
+        usd_per_hour=listed.amount if listed else None,
         worst_usd_per_hour=plan.worst_usd_per_hour,
         expires=endpoint.expires,
-        expected_seconds=None if expected is None else round(expected[0], 1),
-        expected_from="" if expected is None else f"median of {expected[1]} earlier starts here",
+        expected_seconds=seconds,
+        expected_from=basis,
         url=f"{endpoint.url}/v1" if endpoint.url else "",
         key_file=key_file,
         made=tuple(str(step.call) for step in book.steps(deployment) if step.state == "done"),
         left_out=plan.left_out,
-        notes=(*plan.warnings, *((f"For your own editor: OpenAI base URL {endpoint.url}/v1, the key is in {key_file}.",) if key_file else ())),
-        next=f'`get_endpoint("{endpoint.ref}")` until it is ready.' if endpoint.state != "ready" else "`query_model` or `measure_model`.",
+        notes=(
+            *plan.warnings,
+            *(
+                (f"For your own editor: OpenAI base URL {endpoint.url}/v1, the key is in {key_file}.",)
+                if key_file
+                else ()
+            ),
+        ),
+        next=f'`get_endpoint("{endpoint.ref}")` until it is ready.'
+        if endpoint.state != "ready"
+        else "`query_model` or `measure_model`.",
     )
-
-
-def hours_left(expires: str, now: datetime | None = None) -> float | None:
-    """Hours until an ISO 8601 moment; None when there is none."""
-    if not expires:
-        return None
-    return (datetime.fromisoformat(expires) - (now or datetime.now(UTC))).total_seconds() / 3600
 
 
 DEPLOY_ENDPOINT = Tool(deploy_endpoint, title="Deploy endpoint", effect=Effect.WRITE, long=True)

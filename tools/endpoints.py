@@ -11,8 +11,8 @@ from pydantic import Field
 
 from clouds.errors import CloudError
 from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Scope, Unread
+from tools import history
 from tools.context import Clouds, Target
-from tools.deploy import hours_left
 from tools.figures import duration
 from tools.ledger import Book
 from tools.registry import Effect, Tool
@@ -79,7 +79,9 @@ def list_endpoints(
     total = sum(row.usd_per_hour or 0.0 for row in rows if row.billing == "yes")
     shown, showing = capped(rows, limit)
     chosen = {key: value for key, value in (("cloud", cloud), ("state", state)) if value}
-    headline = f"{len(rows)} endpoint{'' if len(rows) == 1 else 's'}" + (f" ({', '.join(chosen.values())})" if chosen else "")
+    headline = f"{len(rows)} endpoint{'' if len(rows) == 1 else 's'}" + (
+        f" ({', '.join(chosen.values())})" if chosen else ""
+    )
     headline += f", {billing} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
     headline += f", {unsure} of which nobody knows" if unsure else ""
     headline += "; NOT everything could be read" if unread else ""
@@ -100,10 +102,10 @@ def list_endpoints(
 
 def _add_unknown(found: dict[str, Endpoint], names: tuple[str, ...], book: Book) -> None:
     """What the ledger began and no cloud showed: it may exist, so it is listed until reading says it does not."""
-    for deployment in book.active():
+    for deployment in book.deployments.live():
         if deployment.ref in found or deployment.ref.split(":")[0] not in names:
             continue
-        pending = [str(step.call) for step in book.pending(deployment.id)]
+        pending = [str(step.call) for step in book.unresolved(deployment.id)]
         found[deployment.ref] = Endpoint(
             ref=deployment.ref,
             state="unknown",
@@ -112,20 +114,17 @@ def _add_unknown(found: dict[str, Endpoint], names: tuple[str, ...], book: Book)
             model=deployment.spec.model,
             reason=f"begun and without result: {', '.join(pending)}" if pending else "no trace of it was found",
             deployment=deployment.id,
-            expires=deployment.expires,
         )
 
 
 def _row(endpoint: Endpoint, book: Book) -> Row:
-    low_high = book.spent(endpoint.deployment) if endpoint.deployment else None
-    spent = "" if low_high is None else f"${low_high[0]:,.2f}" if low_high[0] == low_high[1] else f"${low_high[0]:,.2f} to ${low_high[1]:,.2f}"
     return Row(
         endpoint=endpoint.ref,
         state=endpoint.state,
         billing={True: "yes", False: "no", None: "unknown"}[endpoint.billing],
         model=endpoint.model,
         usd_per_hour=endpoint.price.amount if endpoint.price else None,
-        spent_usd=spent,
+        spent_usd=history.spent(book, endpoint.deployment),
         expires=endpoint.expires,
         reason=bounded(" ".join(endpoint.reason.split()), 160),
     )
@@ -158,20 +157,18 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
     service, place = ref.ours()
     endpoint = service.get(place)
     row = _row(endpoint, book)
-    left = hours_left(endpoint.expires)
-    expected = book.expected_seconds(
-        place.service,
-        endpoint.model,
-        endpoint.hardware.instance_type if endpoint.hardware else "",
-    )
-    book.saw(endpoint)
+    left = history.seconds_left(endpoint.expires)
+    waiting = endpoint.state in history.STARTING
+    seconds, basis = history.expected(book, endpoint) if waiting else (None, "")
+    history.saw(book, endpoint)
     parts = [f"`{endpoint.ref}` is {endpoint.state.replace('_', ' ')}"]
     if endpoint.phases:
         parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
-    ends = f"ends in {duration(left * 3600)}" if left is not None and left > 0 else "its time is over" if left is not None else ""
+    ends = (
+        f"ends in {duration(left)}" if left is not None and left > 0 else "its time is over" if left is not None else ""
+    )
     tail = ", ".join(part for part in (f"{row.spent_usd} so far" if row.spent_usd else "", ends) if part)
     ready = endpoint.state == "ready"
-    waiting = endpoint.state in {"waiting_for_capacity", "creating", "loading", "updating"}
     return EndpointView(
         headline="".join(parts) + "." + (f" {tail[0].upper()}{tail[1:]}." if tail else ""),
         endpoint=endpoint.ref,
@@ -183,11 +180,11 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         url=f"{endpoint.url}/v1" if endpoint.url else "",
         created=endpoint.created,
         expires=endpoint.expires,
-        left_seconds=None if left is None else round(left * 3600),
+        left_seconds=None if left is None else round(left),
         usd_per_hour=row.usd_per_hour,
         spent_usd=row.spent_usd,
-        expected_seconds=round(expected[0], 1) if expected and waiting else None,
-        expected_from=f"median of {expected[1]} earlier starts here" if expected and waiting else "",
+        expected_seconds=seconds,
+        expected_from=basis,
         phases=endpoint.phases,
         engine=endpoint.engine,
         hardware=endpoint.hardware,
@@ -210,7 +207,9 @@ class Logs(Result):
 
     def body(self) -> str:
         """The lines as a quoted block."""
-        figures = f"{self.endpoint} · {self.source} · {self.shown} shown" + (f" of {self.total:,}" if self.total is not None else "")
+        figures = f"{self.endpoint} · {self.source} · {self.shown} shown" + (
+            f" of {self.total:,}" if self.total is not None else ""
+        )
         return figures + "\n\n" + "\n".join(f"> {line}" for line in self.lines)
 
 
@@ -233,7 +232,11 @@ def get_endpoint_logs(
         shown=len(kept),
         total=page.total,
         lines=tuple(kept),
-        notes=tuple(part for part in (page.note, f"no line contains {quoted(contains, 80)}" if contains and not lines else "") if part),
+        notes=tuple(
+            part
+            for part in (page.note, f"no line contains {quoted(contains, 80)}" if contains and not lines else "")
+            if part
+        ),
     )
 
 

@@ -10,7 +10,7 @@ MIB = 1024**2
 
 
 def show(name: str, value: Any) -> str:
-    """`value` as a person reads it: `ttl_seconds` 250 -> "4 min 10 s", `weights_bytes` -> "9.75 GiB", `usd` -> "$0.29"."""
+    """`value` as a person reads it: `ttl_seconds` 250 -> "4 min 10 s", `weights_bytes` -> "9.75 GiB"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

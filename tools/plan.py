@@ -16,9 +16,13 @@ from tools.registry import Effect, Tool
 from tools.result import Record, Result
 
 Model = Annotated[str, Field(description="model id, catalogue name or GGUF path; empty: the default", max_length=400)]
-Name = Annotated[str, Field(description="a-z 0-9 -; empty: from the model", pattern=r"^([a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?)?$")]
+Name = Annotated[
+    str, Field(description="a-z 0-9 -; empty: from the model", pattern=r"^([a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?)?$")
+]
 Words = tuple[Annotated[str, Field(max_length=60, pattern=r"^[A-Za-z0-9._-]+$")], ...]
-EngineSettings = Annotated[dict[str, str | int | float | bool], Field(description="engine settings; plan_deployment lists them")]
+EngineSettings = Annotated[
+    dict[str, str | int | float | bool], Field(description="engine settings; plan_deployment lists them")
+]
 Ceiling = Annotated[float, Field(ge=0, le=10_000, description="ceiling in $/h; 0: from settings (1.50)")]
 Hours = Annotated[float, Field(ge=0, le=720, description="ends by itself after this; 0: from settings (4 h)")]
 
@@ -64,7 +68,17 @@ def plan_deployment(
 ) -> PlanView:
     """Show what deploy_endpoint would do and cost, with the cloud's own commands, without doing it."""
     chosen, spec = specify(
-        cloud, settings, model, service, name, location, regions, accelerator, instance_types, max_usd_per_hour, ttl_hours,
+        cloud,
+        settings,
+        model,
+        service,
+        name,
+        location,
+        regions,
+        accelerator,
+        instance_types,
+        max_usd_per_hour,
+        ttl_hours,
         engine_settings,
     )
     plan = priced(cloud, chosen.plan(spec))
@@ -107,7 +121,10 @@ def specify(
     chosen = service or next(iter(services), "")
     if chosen not in services:
         raise InvalidInput(
-            "service", f"{cloud.name} has no {service[:40]!r}", fix=f"It has {', '.join(services)}.", allowed=tuple(services)
+            "service",
+            f"{cloud.name} has no {service[:40]!r}",
+            fix=f"It has {', '.join(services)}.",
+            allowed=tuple(services),
         )
     wanted = model or settings["model"]
     return services[chosen], DeploymentSpec(
@@ -132,11 +149,13 @@ def slug(model: str) -> str:
 
 
 def priced(cloud: Cloud, plan: DeploymentPlan) -> DeploymentPlan:
-    """The plan, once its price is known to be under the ceiling. A cloud without prices (your own machine) is exempt."""
+    """The plan, once its price is known to be under the ceiling. A cloud without prices is exempt."""
     if isinstance(cloud.prices, Missing):
         return plan
     ceiling = plan.spec.max_usd_per_hour
-    worst = plan.worst_usd_per_hour if plan.worst_usd_per_hour is not None else plan.price.amount if plan.price else None
+    worst = (
+        plan.worst_usd_per_hour if plan.worst_usd_per_hour is not None else plan.price.amount if plan.price else None
+    )
     if worst is None:
         raise InvalidInput(
             "max_usd_per_hour",
@@ -153,7 +172,7 @@ def priced(cloud: Cloud, plan: DeploymentPlan) -> DeploymentPlan:
 
 
 def price_words(price: Price | None, cloud: Cloud) -> str:
-    """"$1.1267 an hour (…)", or why there is none."""
+    """ "$1.1267 an hour (…)", or why there is none."""
     if price is not None:
         return f"${price.amount:g} an hour ({price.basis}, list price of {price.as_of})"
     return "nothing by the hour" if isinstance(cloud.prices, Missing) else "at an unknown price"

@@ -32,7 +32,11 @@ class Answered(Result):
     def body(self) -> str:
         """The reply as a quoted block, so that nothing in it reads as ours."""
         lines = "\n".join(f"> {line}" for line in bounded(self.text_of_model, 6_000).splitlines() or [""])
-        thought = "\n\nreasoning:\n" + "\n".join(f"> {line}" for line in self.reasoning.splitlines()) if self.reasoning else ""
+        thought = (
+            "\n\nreasoning:\n" + "\n".join(f"> {line}" for line in self.reasoning.splitlines())
+            if self.reasoning
+            else ""
+        )
         figures = [f"{self.endpoint} · {self.model} · finish reason {self.finish_reason}"]
         for word, value in (("prompt", self.prompt_tokens), ("completion", self.completion_tokens)):
             if value is not None:
@@ -61,9 +65,7 @@ def query_model(
     messages = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": prompt})
     with target.wire() as wire:
-        reply = openai.chat(
-            wire, messages, max_tokens=max_tokens, temperature=temperature, timeout=timeout_seconds
-        )
+        reply = openai.chat(wire, messages, max_tokens=max_tokens, temperature=temperature, timeout=timeout_seconds)
     tokens = reply.usage.get("completion_tokens")
     rate = tokens / reply.seconds if tokens and reply.seconds > 0 else None
     cut = reply.finish_reason == "length"
@@ -130,13 +132,19 @@ def check_health(
             except InvalidInput:
                 raise
             except CloudError as error:
-                probes.append(Probe(question=question, expected=expected, right=False, reply=f"no answer: {error}"[:200]))
+                probes.append(
+                    Probe(question=question, expected=expected, right=False, reply=f"no answer: {error}"[:200])
+                )
                 continue
             said = reply.text or reply.reasoning
             right = expected.lower() in said.lower()
             probes.append(
                 Probe(
-                    question=question, expected=expected, right=right, reply=quoted(said, 120), seconds=round(reply.seconds, 3)
+                    question=question,
+                    expected=expected,
+                    right=right,
+                    reply=quoted(said, 120),
+                    seconds=round(reply.seconds, 3),
                 )
             )
     right = sum(probe.right for probe in probes)
@@ -144,7 +152,7 @@ def check_health(
     healthy = answered == len(probes) and right > 0
     verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
     return Health(
-        headline=f"{target.ref} is {verdict}: {right} of {len(probes)} known answers right, {answered} requests answered.",
+        headline=f"{target.ref} is {verdict}: {right} of {len(probes)} known answers right, {answered} answered.",
         endpoint=target.ref,
         healthy=healthy,
         right=right,
@@ -154,7 +162,5 @@ def check_health(
     )
 
 
-QUERY_MODEL = Tool(
-    query_model, title="Query model", effect=Effect.WRITE, idempotent=False, aliases={"ref": "endpoint"}
-)
+QUERY_MODEL = Tool(query_model, title="Query model", effect=Effect.WRITE, idempotent=False, aliases={"ref": "endpoint"})
 CHECK_HEALTH = Tool(check_health, title="Check health", effect=Effect.WRITE, aliases={"ref": "endpoint"})

@@ -112,7 +112,7 @@ def check_setup(
             for name, value in settings.values.items()
         ),
         order_of_work=ORDER,
-        active_deployments=len(book.active()),
+        active_deployments=len(book.deployments.live()),
         unresolved_steps=len(book.unresolved()),
         next="deploy_endpoint on one of them." if ready else "mend what is named under problem.",
     )

@@ -95,10 +95,9 @@ def work(session: Session, rest: tuple[str, ...]) -> int:
     if len(rest) != 1:
         print("work takes one operation", file=sys.stderr)
         return 2
-    operations.run_worker(
+    return operations.run_worker(
         session.book, rest[0], lambda name, values, progress: calling.work(name, values, progress, session)
     )
-    return 0
 
 
 def run(session: Session, options: Options) -> int:

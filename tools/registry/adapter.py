@@ -95,9 +95,7 @@ def _looked_up(name: str, session: Session) -> tuple[Tool, Session]:
     return next(tool for tool in TOOLS if tool.name == name), session
 
 
-async def _asked(
-    question: calling.Question, context: Context
-) -> calling.Ready | calling.Outcome | InputRequiredResult:
+async def _asked(question: calling.Question, context: Context) -> calling.Ready | calling.Outcome | InputRequiredResult:
     """Accept acts, decline ends, cancel and everything else returns the steps with their token."""
     capabilities = context.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None

@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
-from mcp.types import CallToolResult, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from tools import calling, prompts
 from tools.context import Session
@@ -70,7 +70,7 @@ class _HeldOpen(_Wrapped):
             item = await self._inner.receive()
         except anyio.EndOfStream:
             with anyio.move_on_after(HOLD_SECONDS):
-                while self._owed:
+                while self._owed:  # noqa: ASYNC110 - an end that comes once; looking is simpler than signalling
                     await anyio.sleep(0.01)
             raise
         message = getattr(item, "message", None)

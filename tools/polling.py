@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
 from clouds.base import Progress
-from clouds.errors import NotFound
 from tools import faults, operations
 from tools.ledger import Book
 from tools.registry import Effect, Tool
 from tools.result import Result
+
+CANCEL_WAIT = 10.0
+"""Seconds that a cancelled operation is given to undo its work before the answer goes out."""
 
 
 class OperationView(Result):
@@ -25,7 +28,7 @@ class OperationView(Result):
     total: float | None = None
     started: str = ""
     ended: str = ""
-    result: dict[str, object] = {}
+    result: Mapping[str, object] = {}
     shown: str = Field(default="", exclude=True)
 
     def body(self) -> str:
@@ -35,35 +38,25 @@ class OperationView(Result):
         parts = [f"{self.operation} · {self.tool} · {self.state}"]
         if self.done is not None and self.total:
             parts.append(f"{self.done:g} of {self.total:g}")
-        return " · ".join([*parts, *(f"{word} {at}" for word, at in (("started", self.started), ("ended", self.ended)) if at)])
+        return " · ".join(
+            [*parts, *(f"{word} {at}" for word, at in (("started", self.started), ("ended", self.ended)) if at)]
+        )
 
 
 def get_operation(
-    operation: Annotated[str, Field(description="op-… as a call returned it")],
+    operation: Annotated[str, Field(description="op-… as a call returned it", max_length=40)],
     book: Book,
     progress: Progress,
     cancel: Annotated[bool, Field(description="stop it and undo what is half-made")] = False,
     wait_seconds: Annotated[float, Field(ge=0, le=40)] = 0,
 ) -> OperationView:
     """Poll or cancel a long operation, and get its result once it has ended."""
-    found = operations.find(book, operation)
-    if found is None:
-        raise NotFound(
-            f"Looking for operation {operation[:40]!r}",
-            answered="the ledger has none of that name",
-            fix="Use the op-… that the long call returned.",
-            sent=False,
-        )
-    operations.resume(book)
-    if cancel and found.state in {"queued", "running"}:
+    operations.resume(book, operation=book.operations.get(operation).id)
+    if cancel:
         operations.cancel(book, operation)
-        found = operations.wait(book, operation, max(wait_seconds, 10.0), progress)
-    elif wait_seconds:
-        found = operations.wait(book, operation, wait_seconds, progress)
-    else:
-        found = operations.find(book, operation) or found
+    found = operations.wait(book, operation, max(wait_seconds, CANCEL_WAIT if cancel else 0.0), progress)
     result = found.result or {}
-    view = OperationView(
+    return OperationView(
         headline=f"{found.tool}: {found.state}{_why(found)}.",
         operation=found.id,
         tool=found.tool,
@@ -71,19 +64,18 @@ def get_operation(
         message=found.message,
         done=found.done,
         total=found.total,
-        started=found.started or "",
-        ended=found.ended or "",
+        started=found.started,
+        ended=found.ended,
         result=dict(result.get("structured", {})),
         shown=str(result.get("text", "")),
-        next="" if found.state in {"done", "failed", "cancelled"} else f'`get_operation("{found.id}")` again.',
+        next="" if found.over else f'`get_operation("{found.id}")` again.',
     )
-    return view
 
 
 def _why(found: operations.Operation) -> str:
     if found.error:
         return ": " + faults.sentence(found.error).replace("**", "").rstrip(".")
-    return f", {found.message}" if found.message and found.state in {"queued", "running"} else ""
+    return f", {found.message}" if found.message and not found.over else ""
 
 
 GET_OPERATION = Tool(get_operation, title="Get operation", effect=Effect.WRITE)

@@ -1,0 +1,126 @@
+"""The main job on this machine, by a real MCP client over stdio: deploy, query, measure, compare, delete.
+
+`make demo` runs it. Everything it prints is what the tools answered; nothing is left running at the end. It measures
+with the `quick` profile, which is short; `standard` is the default everywhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 120.0
+"""Seconds that a start-up may take before the demo gives up (and still deletes)."""
+
+
+class Failed(Exception):
+    """A tool answered with an error."""
+
+
+class Demo:
+    """One client session; prints each call and what a person would be shown."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.started = client, time.monotonic()
+
+    async def call(self, tool: str, *, show: bool = True, **arguments: Any) -> dict[str, Any]:
+        """Call a tool, follow its operation while it goes on, return the structured result."""
+        words = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        if show:
+            print(f"\n[{time.monotonic() - self.started:5.1f} s] {tool}({words})", flush=True)
+        result = await self.client.call_tool(tool, arguments, progress_callback=self.progress)
+        found = dict(result.structured_content or {})
+        while not result.is_error and "operation" in found and "state" in found and tool != "get_operation":
+            operation = found["operation"]
+            result = await self.client.call_tool("get_operation", {"operation": operation, "wait_seconds": 30})
+            poll = dict(result.structured_content or {})
+            if poll.get("state") in {"queued", "running"}:
+                print(f"          … {poll.get('message', '')}", flush=True)
+                continue
+            found = poll.get("result", poll)
+        if show or result.is_error:
+            text = "\n".join(block.text for block in result.content if block.type == "text")
+            print("\n".join(f"  {line}" for line in text.splitlines()), flush=True)
+        if result.is_error:
+            raise Failed(tool)
+        return found
+
+    async def progress(self, _done: float, _total: float | None, message: str | None) -> None:
+        """Show long steps as they go."""
+        if message:
+            print(f"          … {message}", flush=True)
+
+    async def ready(self, ref: str) -> None:
+        """Poll until the model has produced a token."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            found = await self.call("get_endpoint", show=False, ref=ref)
+            if found["state"] == "ready":
+                await self.call("get_endpoint", ref=ref)
+                return
+            if found["state"] in {"failed", "stopped", "deleted"}:
+                break
+            await anyio.sleep(0.5)
+        await self.call("get_endpoint_logs", ref=ref)
+        raise Failed(f"{ref} did not become ready")
+
+    async def run(self) -> None:
+        """The loop."""
+        await self.call("check_setup")
+        runs = []
+        refs: list[str] = []
+        try:
+            for name, context in (("smollm2-short", 2048), ("smollm2-long", 8192)):
+                made = await self.call(
+                    "deploy_endpoint",
+                    cloud="local",
+                    model="smollm2-135m-instruct",
+                    name=name,
+                    ttl_hours=0.5,
+                    engine_settings={"context": context, "slots": 4},
+                )
+                refs.append(made["endpoint"])
+                await self.ready(refs[-1])
+                if len(refs) == 1:
+                    await self.call(
+                        "query_model", endpoint=refs[0], prompt="What is the capital of France?", max_tokens=32
+                    )
+                    await self.call("check_health", endpoint=refs[0])
+                run = await self.call("measure_model", endpoint=refs[-1], profile="quick")
+                runs.append(run["run"])
+            await self.call("compare_runs", runs=runs)
+            await self.call("list_endpoints")
+        finally:
+            for ref in refs:
+                asked = await self.call("delete_endpoint", ref=ref)
+                if asked.get("confirm"):
+                    await self.call("delete_endpoint", ref=ref, confirm=asked["confirm"])
+        left = await self.call("list_endpoints")
+        if left["count"]:
+            raise Failed(f"{left['count']} endpoints are left")
+        print(f"\nDone in {time.monotonic() - self.started:.0f} s. Nothing is running and nothing bills: 0 endpoints.")
+
+
+async def main() -> int:
+    """Run the demo with its own data directory, kept between runs so that the model is fetched once."""
+    home = os.environ.get("MODELRIG_HOME") or str(ROOT / "build" / "demo")
+    env = {**os.environ, "MODELRIG_HOME": home}
+    server = StdioServerParameters(command=sys.executable, args=[str(ROOT / "server.py")], env=env, cwd=str(ROOT))
+    try:
+        async with Client(server) as client:
+            await Demo(client).run()
+    except Failed as failed:
+        print(f"\nThe demo stopped: {failed}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(anyio.run(main))

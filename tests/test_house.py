@@ -1,0 +1,145 @@
+"""The house rules that a machine can check: import directions, sizes, and nothing heavy at start-up.
+
+Each rule stands beside a test that shows it bites.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted(path for top in ("tools", "clouds") for path in (ROOT / top).rglob("*.py")) + [ROOT / "server.py"]
+SOURCES = sorted(path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py"))
+SHARED_CLOUD = {"base", "errors", "models", "openai", "readonly", "replay", "record"}
+CLOUD_SDKS = {"boto3", "botocore", "google", "azure", "asyncssh", "xllamacpp", "awscrt"}
+HEAVY = CLOUD_SDKS | {
+    "aiohttp", "gguf", "httptools", "httpx", "jinja2", "libgguf", "matplotlib", "numpy", "platformdirs", "psutil",
+    "safetensors", "scipy", "uvloop",
+}  # fmt: skip
+LONGEST = 300
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path, *, top_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes: list[ast.AST] = list(_at_import(tree.body)) if top_only else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Statements that run when the module is imported: not functions, not `if TYPE_CHECKING`."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        yield node
+        for inner in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, inner, None), list):
+                yield from _at_import(getattr(node, inner))
+        for handler in getattr(node, "handlers", []):
+            yield from _at_import(handler.body)
+
+
+def forbidden(module: str, target: str) -> str:
+    """Why `module` may not import `target`; empty when it may."""
+    parts, aim = module.split("."), target.split(".")
+    if aim[0] == "server" and len(aim) <= 2 and module != "server":
+        return "nothing imports server"
+    if aim[0] == "mcp" and not (module == "server" or module.startswith("tools.registry.")):
+        return "mcp is known to server.py and tools/registry only"
+    if aim[0] in CLOUD_SDKS and not (parts[0] == "clouds" and len(parts) > 1):
+        return "an SDK stays inside its cloud"
+    if module.startswith(("tools.environment", "tools.fallback")) and aim[0] not in {*sys.stdlib_module_names, "tools"}:
+        return "" if target.startswith("clouds.errors") else "the prelude runs before anything is installed"
+    if parts[0] == "tools":
+        return "" if aim[0] != "clouds" or (len(aim) > 1 and aim[1] in {"base", "errors", "models", "openai"}) else "tools know ports only"
+    if module in {"clouds.errors"} or module.startswith("clouds.models"):
+        if aim[0] in {"tools"} or (aim[0] == "clouds" and aim[1] not in {"models", "errors"}):
+            return "records and errors know nobody"
+        return "" if aim[0] in {*sys.stdlib_module_names, "pydantic", "clouds"} else "records are plain"
+    if parts[0] == "clouds" and aim[0] == "tools":
+        return "clouds never import tools"
+    if parts[0] == "clouds" and aim[0] == "clouds" and len(aim) > 1 and len(parts) > 1:
+        own = parts[1]
+        if aim[1] not in SHARED_CLOUD and aim[1] != own:
+            return "no cloud imports another"
+    return ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_in_the_allowed_direction(path: Path) -> None:
+    module = module_name(path)
+    assert {target: why for target in imported(path) if (why := forbidden(module, target))} == {}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_nothing_heavy_when_it_is_imported(path: Path) -> None:
+    assert [target for target in imported(path, top_only=True) if target.split(".")[0] in HEAVY] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "target"),
+    [
+        ("tools.waste.scan", "clouds.aws.api"),
+        ("tools.deploy", "clouds.local"),
+        ("tools.ledger", "server"),
+        ("tools.query", "mcp.types"),
+        ("tools.measure.client", "boto3"),
+        ("clouds.aws.api", "clouds.gcp.api"),
+        ("clouds.aws.api", "tools.ledger"),
+        ("clouds.models.basic", "boto3"),
+        ("clouds.errors", "clouds.base"),
+        ("tools.environment", "pydantic"),
+    ],
+)
+def test_the_import_rule_bites(module: str, target: str) -> None:
+    assert forbidden(module, target)
+
+
+def test_the_import_rule_lets_the_allowed_pass() -> None:
+    allowed = [("tools.deploy", "clouds.base.Cloud"), ("clouds.aws.api", "clouds.errors.Conflict"), ("server", "clouds")]
+    assert [forbidden(module, target) for module, target in allowed] == ["", "", ""]
+
+
+def test_the_heavy_rule_bites(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("try:\n    import numpy\nexcept ImportError:\n    numpy = None\n\ndef f():\n    import boto3\n", encoding="utf-8")
+    assert list(imported(bad, top_only=True)) == ["numpy"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_is_longer_than_the_limit(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST, f"{lines} lines: make it a folder with one file per thing"
+
+
+def test_starting_the_server_imports_no_sdk_engine_or_tool_module() -> None:
+    code = (
+        "import sys; import tools.registry.serving; "
+        f"heavy = sorted(set(name.split('.')[0] for name in sys.modules) & {sorted(HEAVY)!r}); "
+        "own = sorted(name for name in sys.modules if name.startswith(('tools.deploy', 'tools.measure', 'tools.waste', "
+        "'clouds.local', 'clouds.aws'))); print(heavy, own)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    assert out.stdout.strip() == "[] []"
+
+
+def test_the_start_rule_bites() -> None:
+    code = "import sys; import numpy; print('numpy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    assert out.stdout.strip() == "True"

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from clouds.errors import InvalidInput
+from tools import binding
+from tools.binding import MULTILINE
+from tools.registry import Effect, Tool
+from tools.result import Result
+
+
+def sample(
+    text: Annotated[str, MULTILINE, Field(max_length=50)],
+    count: Annotated[int, Field(ge=1, le=9)] = 1,
+    kind: Literal["decode", "load"] = "decode",
+    names: tuple[str, ...] = (),
+    settings: dict[str, str | int | float | bool] = {},  # noqa: B006
+    plain: str = "",
+) -> Result:
+    """A sample."""
+    return Result(headline=f"{text}{count}{kind}{names}{settings}{plain}")
+
+
+SAMPLE = Tool(sample, title="Sample", effect=Effect.READ, aliases={"words": "text"})
+
+
+def test_good_arguments_come_out_as_the_function_takes_them() -> None:
+    assert binding.validate(SAMPLE, {"text": "a", "count": 2, "names": ["x"], "settings": {"slots": 4}}) == {
+        "text": "a",
+        "count": 2,
+        "kind": "decode",
+        "names": ("x",),
+        "settings": {"slots": 4},
+        "plain": "",
+    }
+
+
+def test_an_alias_is_taken_for_its_argument() -> None:
+    assert binding.validate(SAMPLE, {"words": "a"})["text"] == "a"
+
+
+@pytest.mark.parametrize(("given", "names"), [("a, b", ("a", "b")), ('["a","b"]', ("a", "b")), ("a", ("a",))])
+def test_a_list_may_arrive_as_json_or_as_words_with_commas(given: str, names: tuple[str, ...]) -> None:
+    assert binding.validate(SAMPLE, {"text": "t", "names": given})["names"] == names
+
+
+def test_an_object_may_arrive_as_json() -> None:
+    assert binding.validate(SAMPLE, {"text": "t", "settings": '{"slots": 2}'})["settings"] == {"slots": 2}
+
+
+REFUSED = [
+    ({}, "`text`: is required"),
+    ({"text": "a", "cuont": 2}, r"`cuont`: is not an argument; did you mean `count`\?"),
+    ({"text": "a", "kind": "decoded"}, r"`kind`: 'decoded' is not known. Did you mean decode\? Allowed: decode, load"),
+    ({"text": "a", "count": 0}, "`count`: should be greater than or equal to 1"),
+    ({"text": "a", "count": "many"}, "`count`: should be a valid integer"),
+    ({"text": "a", "names": 5}, "`names`: "),
+    ({"text": "a", "settings": "slots"}, "`settings`: "),
+    ({"text": "x" * 51}, "`text`: "),
+    ({"text": "a", "plain": "x" * 1_000_000}, r"`plain`: has 1,000,000 characters"),
+    ({"text": "a", "plain": "a\x00b"}, r"`plain`: holds the control character U\+0000"),
+    ({"text": "a", "plain": "a\nb"}, r"`plain`: holds the control character U\+000A"),
+    ({"text": "a\x1b[2J"}, r"`text`: holds the control character U\+001B"),
+    ({"text": "a", "names": ["a\x07"]}, r"`names\[0\]`: holds the control character"),
+    ({"text": "a", "settings": {"x\x07": 1}}, "`settings.x"),
+    ({"text": None}, "`text`: "),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED)
+def test_a_wrong_argument_is_refused_by_name_in_our_words(arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as caught:
+        binding.validate(SAMPLE, arguments)
+    assert len(str(caught.value)) < 500
+    assert "pydantic" not in str(caught.value)
+
+
+def test_every_wrong_argument_is_named_at_once() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        binding.validate(SAMPLE, {"count": 0, "kind": "x", "other": 1})
+    assert all(f"`{name}`" in str(caught.value) for name in ("text", "count", "kind", "other"))
+
+
+def test_text_that_may_hold_lines_keeps_them_and_letters_of_any_script() -> None:
+    assert binding.validate(SAMPLE, {"text": "ä\n\t漢字 😀"})["text"] == "ä\n\t漢字 😀"
+
+
+def test_the_schema_is_plain_and_lean() -> None:
+    assert binding.input_schema(SAMPLE, ("local",)) == {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "maxLength": 50},
+            "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 1},
+            "kind": {"type": "string", "enum": ["decode", "load"], "default": "decode"},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "settings": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "integer", "number", "boolean"]},
+            },
+            "plain": {"type": "string"},
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from clouds.models import Record
+from tools.result import Result, bounded, capped, escape, quoted, table
+
+
+class Row(Record):
+    name: str
+    tokens: int
+    note: str = ""
+
+
+class Report(Result):
+    count: int
+    complete: bool
+    rate: float | None = None
+    rows: tuple[Row, ...] = ()
+
+
+def test_a_count_of_zero_and_a_false_are_sent_and_written() -> None:
+    report = Report(headline="Nothing.", count=0, complete=False)
+    assert report.structured() == {"headline": "Nothing.", "count": 0, "complete": False}
+    assert report.text() == "**Nothing.**\n\ncount 0 · complete no"
+
+
+def test_text_holds_headline_figures_table_notes_and_next_step() -> None:
+    report = Report(
+        headline="One.", count=1, complete=True, rate=105.1, rows=(Row(name="a|b", tokens=1313),), notes=("Note.",), next="go."
+    )
+    assert report.text() == (
+        "**One.**\n\ncount 1 · complete yes · rate 105.1\n\n"
+        "| name | tokens |\n|---|--:|\n| a\\|b | 1,313 |\n\nNote.\n\nNext: go."
+    )
+
+
+def test_a_column_that_is_empty_in_every_row_is_left_out() -> None:
+    assert "note" not in table([Row(name="a", tokens=1), Row(name="b", tokens=2)])
+    assert "note" in table([Row(name="a", tokens=1), Row(name="b", tokens=2, note="x")])
+
+
+def test_text_is_bounded_and_says_how_much_was_cut() -> None:
+    assert bounded("x" * 12, 10) == "xxxxxxxxxx\n… (2 more characters)"
+    assert bounded("x" * 10, 10) == "x" * 10
+    assert len(Report(headline="y" * 20_000, count=0, complete=True).text()) < 8_000
+
+
+def test_rows_are_capped_and_say_how_many_there_are() -> None:
+    assert capped(list(range(1313))) == (tuple(range(10)), "10 of 1,313")
+    assert capped([1, 2]) == ((1, 2), "")
+
+
+def test_text_from_outside_is_one_quoted_line() -> None:
+    assert quoted('a\nb\x1b[31m "c"') == '"a\\x0ab\\x1b[31m "c""'
+    assert quoted("x" * 300) == '"' + "x" * 200 + '…"'
+    assert escape("a|b\nc") == "a\\|b c"

@@ -1,0 +1,82 @@
+"""What the ledger learns from looking at an endpoint, and what it can say about one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from clouds.models import Change, Endpoint
+from tools.ledger import Book, Deployment
+
+STARTING = frozenset({"waiting_for_capacity", "creating", "loading", "updating"})
+
+
+def live_at(book: Book, ref: str) -> Deployment | None:
+    """The live deployment at a printed ref."""
+    return next(iter(book.deployments.find(ref)), None)
+
+
+def saw(book: Book, endpoint: Endpoint) -> None:
+    """Keep what a look showed: whether it bills, and the phases of a start-up that has ended well."""
+    deployment = live_at(book, endpoint.ref)
+    if deployment is None or endpoint.deployment not in {"", deployment.id}:
+        return
+    if (
+        deployment.state == "creating"
+        and endpoint.state not in {"unknown", "failed"}
+        and not book.unresolved(deployment.id)
+    ):
+        book.deployments.active(deployment.id)
+    if endpoint.price is not None and endpoint.billing is not None:
+        if endpoint.billing:
+            book.spend.placed(deployment.id, usd_per_hour=endpoint.price.amount, instance_type=instance_type(endpoint))
+        else:
+            book.spend.waiting(deployment.id)
+    if endpoint.state == "ready" and endpoint.phases and not deployment.facts.get("phases_kept"):
+        book.phases.record(deployment.id, endpoint.phases, instance_type(endpoint))
+        book.remember(deployment.id, {"phases_kept": True})
+
+
+def instance_type(endpoint: Endpoint) -> str:
+    """What it runs on, as far as that is known."""
+    return endpoint.hardware.instance_type if endpoint.hardware else ""
+
+
+def expected(book: Book, endpoint: Endpoint) -> tuple[float | None, str]:
+    """How long the whole start-up takes from asked to ready, and what that rests on."""
+    estimate = book.phases.expected_seconds(endpoint.ref.split(":")[1], endpoint.model, instance_type(endpoint))
+    if estimate is None:
+        return None, ""
+    return round(estimate.seconds, 1), f"median of {estimate.n} earlier start{'' if estimate.n == 1 else 's'} here"
+
+
+def spent(book: Book, deployment: str) -> str:
+    """ "$0.08", or "$0.05 to $0.08" where the placement time is not known; empty for what has no price."""
+    amount = book.spend.spent(deployment) if deployment else None
+    if amount is None:
+        return ""
+    low, high = f"${amount.low:,.2f}", f"${amount.high:,.2f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def changed(book: Book, endpoint: Endpoint, change: Change) -> None:
+    """Write down the spec that is held now."""
+    from dataclasses import replace
+
+    deployment = live_at(book, endpoint.ref)
+    if deployment is None:
+        return
+    spec = deployment.spec
+    if change.ttl_hours is not None:
+        spec = replace(spec, ttl_hours=change.ttl_hours)
+    if change.model is not None:
+        spec = replace(spec, model=change.model)
+    if change.settings is not None:
+        spec = replace(spec, settings={**spec.settings, **change.settings})
+    book.deployments.changed(deployment.id, spec)
+
+
+def seconds_left(expires: str, now: datetime | None = None) -> float | None:
+    """Seconds until an ISO 8601 moment, negative once it is over; None when there is none."""
+    if not expires:
+        return None
+    return (datetime.fromisoformat(expires) - (now or datetime.now(UTC))).total_seconds()
