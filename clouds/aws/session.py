@@ -1,0 +1,78 @@
+"""Builds the one private botocore session: which profile, which region, and what outranks a login.
+
+botocore takes keys from the environment before anything else, also when AWS_PROFILE names a login (run with botocore
+1.44.8, 2026-11-29). A session token among them is a copy that nothing renews: a server that stays up for hours would
+fail with a fresh login beside it. A profile that is named to us explicitly ignores those keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from botocore.session import Session
+
+IGNORE = "MODELRIG_AWS_IGNORE_ENV_TOKEN"
+PROFILE = "MODELRIG_AWS_PROFILE"
+FALLBACK_REGION = "us-east-1"
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+
+
+def token_in_environment(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a static session token stands in the environment, whole enough for botocore to take it."""
+    environ = os.environ if environ is None else environ
+    return all(environ.get(key) for key in _KEYS)
+
+
+def token_set_aside(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether that token is there and was asked to be left out."""
+    environ = os.environ if environ is None else environ
+    asked = environ.get(IGNORE, "").strip().lower() in ("1", "true", "yes", "on")
+    return token_in_environment(environ) and asked
+
+
+def build() -> Session:
+    """A session for the person who runs us. Reads files and the environment; no network."""
+    import botocore.session
+
+    session = botocore.session.Session()
+    if profile := os.environ.get(PROFILE, ""):
+        session.set_config_variable("profile", profile)
+    if token_set_aside():
+        session.get_component("credential_provider").remove("env")
+    return session
+
+
+def recorded() -> Session:
+    """A session that answers from recordings: no person's files, no credential, no question to a metadata service."""
+    import botocore.session
+
+    session = botocore.session.Session()
+    for name in ("config_file", "credentials_file"):
+        session.set_config_variable(name, os.devnull)
+    session.set_config_variable("region", os.environ.get("AWS_DEFAULT_REGION") or FALLBACK_REGION)
+    session.set_credentials("replay", "replay")
+    return session
+
+
+def region(session: Session) -> str:
+    """The region that is configured, else us-east-1."""
+    named = os.environ.get("AWS_REGION") or session.get_config_variable("region")
+    return str(named or FALLBACK_REGION)
+
+
+def fingerprint(session: Session) -> str | None:
+    """Which credential a session holds, as a digest that tells nothing else; None when it has none or it has ended."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        credentials = session.get_credentials()
+        if credentials is None:
+            return None
+        held = credentials.get_frozen_credentials()
+    except (BotoCoreError, ClientError):
+        return None
+    return hashlib.sha256(f"{held.access_key}/{held.token or ''}".encode()).hexdigest()
