@@ -1,0 +1,171 @@
+"""One SQLite file for many threads and processes: short transactions, and errors in words.
+
+Connections are kept in a small pool and handed to one thread at a time, so that a reader never waits for a writer.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clouds.errors import CloudError, Conflict, InvalidInput, Unexpected, Unreachable
+from tools.home import ready
+from tools.ledger import schema
+
+BUSY_SECONDS = 10.0
+"""How long a writer waits for another one; a transaction here takes about a millisecond."""
+_KEPT = 4
+
+
+class Store:
+    """The file. `read()` and `write()` lend a connection; an sqlite3 error becomes a CloudError that names the file."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        """Open, and make or migrate what is needed. Raises CloudError; a file that we cannot read is left as it is."""
+        self.path, self._busy_seconds = path, busy_seconds
+        self._idle: list[sqlite3.Connection] = []
+        ready(path.parent)
+        self._make_file()
+        with self._explained("opening"):
+            self._idle.append(self._open())
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read with; one statement sees one state of the file."""
+        with self._explained("reading"), self._borrowed() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed as a whole, or not at all when the block raises.
+
+        `durable=False` survives the death of every process but not a power cut; it costs a twentieth of the time.
+        """
+        with self._explained("writing"), self._borrowed() as connection:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Close what is idle. The store opens again by itself when it is used again."""
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open()
+        healthy = False
+        try:
+            yield connection
+            healthy = True
+        except CloudError:
+            healthy = True
+            raise
+        finally:
+            if healthy and len(self._idle) < _KEPT:
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+    def _make_file(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise InvalidInput(
+                "MODELRIG_HOME",
+                f"{self.path} cannot be made ({error.strerror})",
+                fix="Set MODELRIG_HOME to a folder that you can write to.",
+            ) from error
+
+    def _open(self) -> sqlite3.Connection:
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            connection = sqlite3.connect(
+                self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            try:
+                connection.row_factory = sqlite3.Row
+                connection.execute("PRAGMA foreign_keys = ON")
+                schema.migrate(connection)
+            except sqlite3.OperationalError as error:
+                connection.close()
+                # Two processes that make the file at once: switching to WAL does not wait for the other one.
+                if not _name(error).startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+            except BaseException:
+                connection.close()
+                raise
+            else:
+                return connection
+
+    @contextmanager
+    def _explained(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except (schema.Newer, schema.Foreign) as error:
+            raise self._not_usable(doing, error) from error
+        except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
+                raise  # a bug of ours, reported as one
+            raise self._explain(doing, error) from error
+
+    def _not_usable(self, doing: str, error: schema.Newer | schema.Foreign) -> CloudError:
+        tried = f"{doing.capitalize()} the ledger {self.path}"
+        if isinstance(error, schema.Foreign):
+            return Conflict(
+                tried, answered="the file is a database of something else", sent=False,
+                fix="Set MODELRIG_HOME to another folder; this file was left as it is.",
+            )  # fmt: skip
+        theirs, ours = error.args
+        return Conflict(
+            tried, answered=f"it has version {theirs}, and this modelrig knows versions up to {ours}", sent=False,
+            fix="Update modelrig, or set MODELRIG_HOME to another folder; this file was left as it is.",
+        )  # fmt: skip
+
+    def _explain(self, doing: str, error: sqlite3.DatabaseError) -> CloudError:
+        name, tried = _name(error), f"{doing.capitalize()} the ledger {self.path}"
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return Unreachable(
+                tried, answered=str(error), code=name, sent=False, retry_after=self._busy_seconds,
+                fix=f"Another process has held it for over {self._busy_seconds:g} s: see which with `fuser` or `lsof`.",
+            )  # fmt: skip
+        if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+            return Unexpected(
+                tried, answered=str(error), code=name, sent=False,
+                fix="The file was left as it is. Move it away to start a new one: list_endpoints then finds what "
+                "the clouds still run by its tags.",
+            )  # fmt: skip
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+            return InvalidInput(
+                "MODELRIG_HOME",
+                f"{self.path} cannot be written ({error})",
+                fix="Set MODELRIG_HOME to a folder that you can write to.",
+            )
+        if name.startswith("SQLITE_FULL"):
+            return Unexpected(
+                tried, answered=str(error), code=name, sent=False, fix=f"Free some space where {self.path.parent} is."
+            )
+        return Unexpected(
+            tried, answered=str(error), code=name, sent=False, fix=f"See whether {self.path} can be read and written."
+        )
+
+
+def _name(error: sqlite3.Error) -> str:
+    """SQLite's own word for it; empty when Python raised it itself."""
+    return str(getattr(error, "sqlite_errorname", ""))

@@ -1,0 +1,68 @@
+"""Waiting for an operation for a while: its progress is passed on, and a caller who goes away cancels it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from clouds.errors import Cancelled
+from tools.ledger import Book
+from tools.ledger.operations import Operation
+from tools.operations.launch import PROGRAM, cancel, resume
+
+if TYPE_CHECKING:
+    from clouds.base import Progress
+
+FIRST, LONGEST = 0.02, 0.25
+"""Seconds between two looks, at first and at last."""
+REVIVED_EVERY = 1.0
+UNDONE_WITHIN = 30.0
+"""Seconds that a cancelled worker is given to undo its work before the caller is let go; it goes on undoing."""
+
+
+def wait(
+    book: Book,
+    operation: str,
+    seconds: float,
+    progress: Progress,
+    *,
+    program: tuple[str, ...] = PROGRAM,
+    undone_within: float = UNDONE_WITHIN,
+) -> Operation:
+    """The operation when it is over, or as it is after `seconds`. Raises NotFound.
+
+    Raises Cancelled when `progress` does, after the operation was cancelled and has undone its work.
+    """
+    try:
+        return _poll(book, operation, seconds, program, progress)
+    except Cancelled:
+        cancel(book, operation, program=program)
+        _poll(book, operation, undone_within, program)
+        raise
+
+
+def _poll(
+    book: Book, operation: str, seconds: float, program: tuple[str, ...], progress: Progress | None = None
+) -> Operation:
+    start = time.monotonic()
+    looked, pause, said = start, FIRST, ("", None, None)
+    while True:
+        found = book.operations.get(operation)
+        now = time.monotonic()
+        if found.over or now - start >= seconds:
+            return found
+        if progress is not None:
+            where = (found.message, found.done, found.total)
+            if where != said:
+                progress.report(*where)
+                said = where
+            progress.check()
+        if now - looked >= REVIVED_EVERY:
+            resume(book, program=program, operation=operation)
+            looked = now
+        rest = min(pause, max(0.0, seconds - (now - start)))
+        if progress is None:
+            time.sleep(rest)
+        else:
+            progress.sleep(rest)
+        pause = min(pause * 1.3, LONGEST)
