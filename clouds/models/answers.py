@@ -59,6 +59,7 @@ class Wire:
 
     The request goes to `url + path`. `sign(method, url, body)` returns extra headers for this one request.
     `close` ends a tunnel. `headers` hold secrets and are never shown. `extra_body` is merged into every body.
+    `accepts` names the fields beyond the OpenAI ones that this engine is known to take; empty is not known.
     """
 
     url: str
@@ -69,4 +70,5 @@ class Wire:
     frames: Literal["sse", "aws-event-stream"] = "sse"
     fresh_connection: bool = False
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    accepts: tuple[str, ...] = ()
     close: Callable[[], None] | None = field(default=None, repr=False)

@@ -24,9 +24,14 @@ class Hardware(Record):
     instance_type: str = ""
     accelerators: tuple[str, ...] = ()
     cpu: str = ""
+    cpu_features: tuple[str, ...] = ()
     cores: int | None = None
     memory_bytes: int | None = None
+    memory_free_bytes: int | None = None
     accelerator_memory_bytes: int | None = None
+    accelerator_memory_used_bytes: int | None = None
+    accelerator_temperature_c: int | None = None
+    accelerator_throttled: tuple[str, ...] = ()
     driver: str = ""
 
 
@@ -80,3 +85,5 @@ class Endpoint(Record):
     hardware: Hardware | None = None
     price: Price | None = None
     phases: tuple[Phase, ...] = ()
+    key_file: str = ""
+    """Where its API key is, for a person's own editor; the key itself is in no record."""
