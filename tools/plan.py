@@ -11,6 +11,7 @@ from pydantic import Field
 from clouds.base import Cloud, EndpointService, Missing
 from clouds.errors import InvalidInput
 from clouds.models import DeploymentPlan, DeploymentSpec, Price, Setting
+from clouds.models import accelerator as known_accelerator
 from tools.context import Settings
 from tools.registry import Effect, Tool
 from tools.result import Record, Result
@@ -134,7 +135,7 @@ def specify(
         model=wanted,
         location=location or None,
         regions=regions or settings["regions"],
-        accelerator=accelerator or None,
+        accelerator=known_accelerator(accelerator) if accelerator else None,
         instance_types=instance_types,
         max_usd_per_hour=max_usd_per_hour or settings["max_usd_per_hour"],
         ttl_hours=ttl_hours or settings["ttl_hours"],

@@ -1,11 +1,13 @@
 """Frozen records that cross the line between tools and clouds. Units are in the names: seconds, bytes, usd."""
 
+from clouds.models.accelerators import ACCELERATORS, accelerator
 from clouds.models.answers import Capacity, Identity, LogPage, Quota, Wire
 from clouds.models.basic import Call, EndpointRef, Read, Record, Reversal, Scope, Setting, State, Unread
 from clouds.models.endpoint import Endpoint, EngineFacts, Hardware, Phase, Price
 from clouds.models.plan import Change, DeletedPart, Deletion, DeploymentPlan, DeploymentSpec, PlanStep
 
 __all__ = [
+    "ACCELERATORS",
     "Call",
     "Capacity",
     "Change",
@@ -31,4 +33,5 @@ __all__ = [
     "State",
     "Unread",
     "Wire",
+    "accelerator",
 ]

@@ -1,0 +1,76 @@
+"""How waste is removed: steps as data. The same steps are shown, printed as a script, sent and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clouds.models.basic import Call, Reversal, Scope
+
+
+@dataclass(frozen=True)
+class From:
+    """Stands in a call's parameters for something that an earlier step of the same finding answered."""
+
+    step: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Until:
+    """What is read after a step until it has come true: `path` of the answer is in `done`, or the thing is `gone`.
+
+    `gone` is true when the cloud answers NotFound or `path` holds nothing; a value in `gone_on` counts as gone too.
+    A value in `failed` ends the finding.
+    """
+
+    call: Call
+    path: str
+    done: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    gone: bool = False
+    gone_on: tuple[str, ...] = ()
+    seconds: float = 1800.0
+    every: float = 15.0
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Finds what an interrupted step may have made: `path` of the answer is what the step itself would have given."""
+
+    call: Call
+    answer: Mapping[str, str]
+    """Path in the step's own answer -> path in the look-up's answer."""
+
+
+@dataclass(frozen=True)
+class CleanupStep:
+    """One call of a cleanup. `text` is for a person. A step with `until` is over only when that has come true.
+
+    `already` are error codes that mean that it is so already. `again` finds what it made when its answer was lost;
+    without it the step may be sent twice. `capacity`: what is given up may not be had again.
+    """
+
+    name: str
+    text: str
+    call: Call
+    reversal: Reversal
+    until: Until | None = None
+    recoverable_days: int | None = None
+    backup: bool = False
+    capacity: bool = False
+    already: tuple[str, ...] = ()
+    again: Lookup | None = None
+
+
+@dataclass(frozen=True)
+class Doomed:
+    """What the steps of one finding are made from. `mark` names the plan and marks backups."""
+
+    row: Any
+    at: Scope
+    id: str
+    name: str
+    mark: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,301 @@
+"""What a waste check is made of: frozen declarations over recorded answers. No network, no clock and no cloud in here.
+
+    Listing   one read a scope, made once however many checks need it
+    Detail    a read for each row of another one (or for a batch of rows)
+    Metric    usage over a window for each row; says what an absent series means
+    Kind      a sort of resource: whose rows it is, its full id, age, tags, who manages it
+    WasteCheck   a pure judgement over one row of a kind, and what would remove it
+    WastePack    the checks of one cloud, and how that cloud names places, permissions, owners and commands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol
+
+from clouds.models.basic import Call, Reversal, Scope
+from clouds.models.removal import CleanupStep, Doomed
+
+Row = Any
+"""One item of an answer, as parsed JSON."""
+Bound = Literal["exact", "at most", "at least"]
+
+
+class Unseen(Exception):
+    """A read that a judgement needs has failed: the resource is unread. The argument says which, and why."""
+
+
+class Unresolved(Exception):
+    """A judgement cannot be made from what was read, e.g. a metric without a series. The argument says why."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What the reading itself costs, with its date and source."""
+
+    usd: float
+    unit: str
+    as_of: str
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """One read a scope. `rows` is where the items stand: "Volumes", "Reservations[].Instances[]", "items.*.disks[]".
+
+    `once`: the service is global; it is read at the pack's home place only. `nothing_on`: error codes that mean "none".
+    """
+
+    service: str
+    operation: str
+    rows: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    once: bool = False
+    nothing_on: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> Call:
+        """The request."""
+        return Call(self.service, self.operation, self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """A read for the rows of `of` that `when` picks: `ask(rows, scope)` makes the parameters of one request.
+
+    With `batch` above 1 one request serves many rows; `pair` = (key of a row of `of`, key of a row of the answer)
+    matches them. `late` is read only for rows that were judged waste. `where` sends it to another place.
+    """
+
+    of: Listing | Detail
+    service: str
+    operation: str
+    ask: Callable[[Sequence[Row], Scope], Mapping[str, Any]]
+    rows: str = ""
+    when: Callable[[Row], bool] | None = None
+    batch: int = 1
+    pair: tuple[Callable[[Row], Any], Callable[[Row], Any]] | None = None
+    nothing_on: tuple[str, ...] = ()
+    late: bool = False
+    where: Callable[[Row, Scope], Scope] | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request for metrics: its parameters, and for each series asked the position of its row."""
+
+    parameters: Mapping[str, Any]
+    owners: tuple[int, ...]
+    where: Scope | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """Usage of each row of `of` over the last `days`, folded to one number a row.
+
+    `ask(rows, scope, start, end)` makes the questions; `points(answer, question)` gives one entry a series: its values,
+    None for no series, or a text for a series that could not be read. `absent` is what no series means.
+    """
+
+    name: str
+    of: Listing | Detail
+    days: float
+    absent: Literal["zero", "unresolved"]
+    service: str
+    operation: str
+    ask: Callable[[Sequence[Row], Scope, datetime, datetime], Iterable[Question]]
+    points: Callable[[Any, Question], Sequence[Sequence[float] | None | str]]
+    fold: Literal["sum", "max"] = "sum"
+    unit: str = ""
+    when: Callable[[Row], bool] | None = None
+    charge: Charge | None = None
+    source: str = ""
+    """Where its definition was confirmed."""
+
+
+Source = Listing | Detail
+Reading = Listing | Detail | Metric
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One line of a price: the row of the price table, its unit, how much of it, and where when not at the resource."""
+
+    key: str
+    unit: str
+    quantity: float = 1.0
+    location: str = ""
+
+
+@dataclass(frozen=True)
+class Waste:
+    """The judgement of one resource: why, what it is priced with, and what else that price already holds.
+
+    `free` means that it costs nothing by nature (a leftover that blocks a name). `saving` means that it is in use and
+    would cost less as something else. `holds` are full ids of resources whose price is part of this one.
+    """
+
+    reason: str
+    meters: tuple[Meter, ...] = ()
+    free: bool = False
+    prepaid: bool = False
+    saving: bool = False
+    bound: Bound = "exact"
+    holds: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    blocked: str = ""
+    """Why this one cannot be removed although its check can (a commitment, a protection)."""
+
+
+class Seen(Protocol):
+    """What a judgement may look at: everything that its check declared, in the scope of the resource."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment of the scan, in UTC."""
+
+    @property
+    def at(self) -> Scope:
+        """Where the resource is."""
+
+    def rows(self, read: Source) -> Sequence[Row]:
+        """All rows of a read in this scope. Raises Unseen where any of it could not be read."""
+
+    def index(self, read: Source, by: Callable[[Row], Iterable[Any]]) -> Mapping[Any, Sequence[Row]]:
+        """Rows by every key that `by` gives; made once a scope. Raises Unseen where any of it could not be read."""
+
+    def of(self, read: Detail, row: Row) -> Sequence[Row]:
+        """The rows that a detail gave for one row; empty where it was not asked. Raises Unseen."""
+
+    def one(self, read: Detail, row: Row) -> Row | None:
+        """The first row that a detail gave for one row. Raises Unseen."""
+
+    def metric(self, metric: Metric, row: Row) -> float:
+        """Usage of one row in the window. Raises Unseen, or Unresolved where no series was declared to mean that."""
+
+    def id(self, kind: Kind, row: Row) -> str:
+        """The full id of a row of another kind in this scope."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A sort of resource. `created` None: the cloud does not say when it was made, so no age can be checked."""
+
+    name: str
+    of: Source
+    id: Callable[[Row, Scope], str]
+    label: Callable[[Row], str]
+    created: Callable[[Row], Any] | None = None
+    tags: Callable[[Row], Mapping[str, str]] | None = None
+    tags_read: Detail | None = None
+    tags_of: Callable[[Row], Mapping[str, str]] | None = None
+    """How a row of `tags_read` holds them."""
+    managed: Callable[[Row], str] | None = None
+    """Who manages it ("" for nobody): such a resource is counted and never touched."""
+    place: Callable[[Row, Scope], str] | None = None
+    """Its location where that is not the scope's."""
+
+    @property
+    def once(self) -> bool:
+        """Whether its rows come from a global service."""
+        read = self.of
+        while isinstance(read, Detail):
+            read = read.of
+        return read.once
+
+
+@dataclass(frozen=True, eq=False)
+class WasteCheck:
+    """A check is a value: whose rows it judges, what else it reads, a pure judgement, and what would remove the waste.
+
+    `remove` makes the steps, or is the reason why there are none. `order` is the place of its steps among those of
+    other checks: what holds others goes first. `min_age` is extended to the longest metric window.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    judge: Callable[[Row, Seen], Waste | None]
+    why: str
+    remove: Callable[[Doomed], tuple[CleanupStep, ...]] | str
+    recovery: str
+    reversal: Reversal
+    reads: tuple[Reading, ...] = ()
+    category: Literal["ai", "classic", "own"] = "classic"
+    min_age: timedelta = timedelta(days=1)
+    spares: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    meter: str = ""
+    order: int = 50
+    steps: tuple[Call, ...] = ()
+    """Every call that `remove` may make, for the cleaner's permissions and its allow-list."""
+
+    @property
+    def all_reads(self) -> tuple[Reading, ...]:
+        """Everything it reads, parents before children, each once."""
+        found: dict[Reading, None] = {}
+        tags = (self.kind.tags_read,) if self.kind.tags_read is not None else ()
+        for read in (self.kind.of, *self.reads, *tags):
+            chain: list[Reading] = [read]
+            while not isinstance(chain[-1], Listing):
+                chain.append(chain[-1].of)
+            found.update(dict.fromkeys(reversed(chain)))
+        return tuple(found)
+
+    @property
+    def age(self) -> timedelta:
+        """How old a resource has to be before it is judged."""
+        days = max((read.days for read in self.reads if isinstance(read, Metric)), default=0.0)
+        return max(self.min_age, timedelta(days=days))
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """`service.Operation` of everything it reads: what the read-only allow-list is made of."""
+        return frozenset(f"{read.service}.{read.operation}" for read in self.all_reads)
+
+
+@dataclass(frozen=True)
+class Bill:
+    """How one cloud's bill is asked, what the asking costs, and which of its services the checks cover."""
+
+    ask: Callable[[datetime], Call]
+    charge: Charge
+    lines: Callable[[Any], Mapping[str, float]]
+    """An answer as US dollars by service, as the bill names it."""
+    days: int
+    covered: Mapping[str, tuple[str, ...]]
+    """The bill's service -> the words with which ids of checks begin that look at it."""
+    permission: str
+
+
+@dataclass(frozen=True)
+class WastePack:
+    """The checks of one cloud, and how that cloud names places, permissions, owners and commands."""
+
+    checks: tuple[WasteCheck, ...]
+    places: Listing
+    place: Callable[[Row], str]
+    home: str
+    """The location that global services are asked at."""
+    permissions: Callable[[str, str], tuple[str, ...]]
+    """(service, operation) -> the names of the permissions it needs."""
+    command: Callable[[Call, Scope], tuple[Any, ...]]
+    """A call as the words of the cloud's own CLI; a `From` stays where an earlier step's answer goes."""
+    owner: Callable[[Mapping[str, str]], str]
+    """Which infrastructure as code a resource's tags name; "" for none."""
+    excludes: tuple[str, ...]
+    """What list prices leave out."""
+    in_flight: int = 8
+    """Requests to one service in one place at a time."""
+    bill: Bill | None = None
+    scope_word: str = "region"
+    keep_hint: str = ""
+    """How the tag or label `modelrig-keep` is written in this cloud."""
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """`service.Operation` of everything that any check reads."""
+        places = {f"{self.places.service}.{self.places.operation}"}
+        return frozenset(places.union(*(check.operations for check in self.checks)))
