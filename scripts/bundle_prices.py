@@ -1,0 +1,65 @@
+"""Writes a cloud's bundled price table from collected facts: `scripts/bundle_prices.py FACTS CLOUD [OLD=NEW ...]`.
+
+FACTS is JSON: `{"rows": [{"key", "unit", "location", "usd", "as_of", "source"}]}`. Of each key and location the newest
+row is kept, and of its suspect ones (source ends with `[suspect: ...]`) too, so that a person can look them up; they
+never answer. `OLD=NEW` renames the first part of a key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+_SUSPECT = re.compile(r"\s*\[suspect: (.+)\]$")
+# Where a figure was found is no use without the index it was found in; what it says of itself stays.
+_PRIVATE = re.compile(r",? ?\(find_string id \d+\)|[;,] find_string id \d+|; commit date not in the store")
+
+
+def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """The table as it is written: sources once each, rows as lists."""
+    newest: dict[tuple[str, str, bool], list[Any]] = {}
+    sources: dict[str, int] = {}
+    for row in rows:
+        if not row["usd"] > 0:
+            raise SystemExit(f"{row['key']} in {row['location']}: {row['usd']} is not a price")
+        suspect = _SUSPECT.search(row["source"])
+        source = _PRIVATE.sub("", _SUSPECT.sub("", row["source"])).strip()
+        section, _, rest = row["key"].partition("/")
+        key = f"{renamed.get(section, section)}/{rest}"
+        place = (key, row["location"], suspect is not None)
+        if place not in newest or row["as_of"] >= newest[place][4]:
+            found = [key, row["unit"], row["location"], row["usd"], row["as_of"], source]
+            newest[place] = [*found, suspect[1]] if suspect else found
+    for entry in newest.values():
+        entry[5] = sources.setdefault(entry[5], len(sources))
+    return {
+        "note": "Facts with their dates and sources; written by a script, refreshed by refresh-prices. Prices in USD.",
+        "columns": ["key", "unit", "location", "usd", "as_of", "source", "suspect"],
+        "sources": list(sources),
+        "rows": [newest[place] for place in sorted(newest)],
+    }
+
+
+def written(content: Mapping[str, Any]) -> str:
+    """One row a line, so that a change of one price is a change of one line."""
+    head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1)
+    rows = ",\n".join("  " + json.dumps(row) for row in content["rows"])
+    return f'{head[:-2]},\n "rows": [\n{rows}\n ]\n}}\n'
+
+
+def main(arguments: list[str]) -> None:
+    """Read the facts, write `clouds/<cloud>/prices.json`, say how many rows."""
+    facts, cloud, *renames = arguments
+    content = table(json.loads(Path(facts).read_text("utf-8"))["rows"], dict(pair.split("=", 1) for pair in renames))
+    target = ROOT / "clouds" / cloud / "prices.json"
+    target.write_text(written(content), "utf-8")
+    print(f"{target.relative_to(ROOT)}: {len(content['rows'])} rows from {len(content['sources'])} sources")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
