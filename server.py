@@ -1,18 +1,16 @@
 """modelrig: an MCP server over stdio, and the same tools from a shell.
 
-    server.py [--clouds local,aws] [--read-only] [--replay DIR]     serve MCP over stdin and stdout
-    server.py tools [--json]                                        list the tools
-    server.py call TOOL key=value ... [--json]                      call one
-    server.py work OPERATION                                        (internal) carry out a long operation
+server.py [--clouds local,aws] [--read-only] [--replay DIR]     serve MCP over stdin and stdout
+server.py tools [--json]                                        list the tools
+server.py call TOOL key=value ... [--json]                      call one
+server.py work OPERATION                                        (internal) carry out a long operation
 """
 
 from __future__ import annotations
 
 import sys
 
-from tools.environment import enter
-
-VERSION = "0.1.0"
+from tools.environment import enter, version
 
 
 def main(argv: list[str]) -> int:
@@ -36,7 +34,7 @@ def main(argv: list[str]) -> int:
         return run(session, options)
     from tools.registry.serving import serve
 
-    serve(session, VERSION)
+    serve(session, version())
     return 0
 
 

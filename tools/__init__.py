@@ -22,10 +22,13 @@ def _tools() -> tuple[Tool, ...]:
     from tools.plan import PLAN_DEPLOYMENT
     from tools.polling import GET_OPERATION
     from tools.query import CHECK_HEALTH, QUERY_MODEL
+    from tools.quota import CHECK_CAPACITY, CHECK_QUOTA
     from tools.setup import CHECK_SETUP
 
     return (
         CHECK_SETUP,
+        CHECK_QUOTA,
+        CHECK_CAPACITY,
         PLAN_DEPLOYMENT,
         DEPLOY_ENDPOINT,
         LIST_ENDPOINTS,
