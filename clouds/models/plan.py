@@ -29,7 +29,10 @@ class DeploymentSpec:
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One call of a plan. `text` is for a person, `command` is the cloud's own CLI rendered from `call`."""
+    """One call of a plan. `text` is for a person, `command` is the cloud's own CLI rendered from `call`.
+
+    `location` is where the call is sent; empty: where the plan's ref is.
+    """
 
     text: str
     call: Call
@@ -37,6 +40,7 @@ class PlanStep:
     creates: bool = False
     reversal: Reversal = "can be undone"
     until: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True)
