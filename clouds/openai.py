@@ -67,7 +67,7 @@ def chat(
         body["model"] = wire.model
     body |= {**wire.extra_body, **(extra or {})}
     began = time.monotonic()
-    answer = _exchange(wire, "POST", wire.path, json.dumps(body).encode(), timeout)
+    answer = _exchange(wire, "POST", wire.plain_path or wire.path, json.dumps(body).encode(), timeout)
     seconds = time.monotonic() - began
     try:
         choice = answer["choices"][0]

@@ -72,3 +72,4 @@ class Wire:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     accepts: tuple[str, ...] = ()
     close: Callable[[], None] | None = field(default=None, repr=False)
+    plain_path: str = ""
