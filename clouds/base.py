@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,10 +22,10 @@ from clouds.models import (
     Price,
     Quota,
     Read,
-    Reversal,
     Scope,
     Wire,
 )
+from clouds.models.waste import WastePack
 
 
 @dataclass(frozen=True)
@@ -158,38 +158,6 @@ class PriceBook(Protocol):
 
 
 @dataclass(frozen=True)
-class PriceKey:
-    """Which row of the price table a finding is priced with."""
-
-    key: str
-    unit: str
-
-
-@dataclass(frozen=True)
-class Waste:
-    """One resource that a check judges unused: the cloud's full id, why, and how to price it."""
-
-    resource: str
-    reason: str
-    price: PriceKey | None = None
-    quantity: float = 1.0
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class WasteCheck:
-    """A check is a value: what it reads, a pure judgement over recorded answers, and what would remove the waste."""
-
-    id: str
-    title: str
-    reads: tuple[Call, ...]
-    judge: Callable[[Mapping[str, Iterable[Any]], datetime], Iterator[Waste]]
-    remove: Callable[[Waste], tuple[Call, ...]] | Missing
-    reversal: Reversal
-    spares: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Cloud:
     """One cloud as a record of ports. An absent port says why."""
 
@@ -200,4 +168,6 @@ class Cloud:
     capacity: CapacityReader | Missing
     prices: PriceBook | Missing
     api: Api | Missing
-    checks: tuple[WasteCheck, ...] = ()
+    waste: WastePack | Missing = Missing("modelrig has no waste checks for this cloud")
+    reading: Callable[[frozenset[str]], Api] | None = None
+    """The same api behind the read-only guard on the wire, for a list of `service.Operation`."""

@@ -1,11 +1,11 @@
 """What a waste check is made of: frozen declarations over recorded answers. No network, no clock and no cloud in here.
 
-    Listing   one read a scope, made once however many checks need it
-    Detail    a read for each row of another one (or for a batch of rows)
-    Metric    usage over a window for each row; says what an absent series means
-    Kind      a sort of resource: whose rows it is, its full id, age, tags, who manages it
-    WasteCheck   a pure judgement over one row of a kind, and what would remove it
-    WastePack    the checks of one cloud, and how that cloud names places, permissions, owners and commands
+Listing   one read a scope, made once however many checks need it
+Detail    a read for each row of another one (or for a batch of rows)
+Metric    usage over a window for each row; says what an absent series means
+Kind      a sort of resource: whose rows it is, its full id, age, tags, who manages it
+WasteCheck   a pure judgement over one row of a kind, and what would remove it
+WastePack    the checks of one cloud, and how that cloud names places, permissions, owners and commands
 """
 
 from __future__ import annotations
@@ -229,8 +229,8 @@ class WasteCheck:
     unchecked: tuple[str, ...] = ()
     meter: str = ""
     order: int = 50
-    steps: tuple[Call, ...] = ()
-    """Every call that `remove` may make, for the cleaner's permissions and its allow-list."""
+    steps: tuple[str, ...] = ()
+    """`service.Operation` of every call that `remove` may make, for the cleaner's permissions and its allow-list."""
 
     @property
     def all_reads(self) -> tuple[Reading, ...]:
@@ -287,6 +287,8 @@ class WastePack:
     """Which infrastructure as code a resource's tags name; "" for none."""
     excludes: tuple[str, ...]
     """What list prices leave out."""
+    offered: Callable[[str, str], bool] = lambda _service, _location: True
+    """(service, location) -> False where the cloud's own tables say that the service is not there."""
     in_flight: int = 8
     """Requests to one service in one place at a time."""
     bill: Bill | None = None
