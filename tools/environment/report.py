@@ -1,0 +1,88 @@
+"""What is installed, what is on its way, what failed and why: for check_setup and for a tool that lacks a package."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from importlib.machinery import PathFinder
+from typing import Any
+
+from tools.environment import build, lock, places, reasons, state
+from tools.environment.places import EXTRAS, Extra, Place
+
+
+def status() -> dict[str, dict[str, Any]]:
+    """Per set of packages: `state` (installed, installing, failed, absent) and `detail`; `fix` where there is one."""
+    place = places.here()
+    if place is None:
+        return {"core": _looked_up_core(), **{extra.name: _looked_up(extra) for extra in EXTRAS}}
+    content = state.read(place.state)
+    core = content.get("core", {})
+    by = f"by {core['by']} in {core['seconds']} s" if "by" in core else ""
+    building = lock.held(place.lock)
+    return {
+        "core": {"state": "installed", "detail": by},
+        **{extra.name: _kept(place, extra, content.get(extra.name, {}), building=building) for extra in EXTRAS},
+    }
+
+
+def require(extra: str) -> None:
+    """Raises NotInstalled when this set of packages is not there."""
+    from clouds.errors import NotInstalled
+
+    known = {each.name: each for each in EXTRAS}
+    found = status()[extra] if extra in known else {"state": "installed"}
+    if found["state"] == "installed":
+        return
+    raise NotInstalled(
+        f"loading the packages of [{extra}]",
+        answered=f"{found['state']}: {found['detail']}" if found["detail"] else str(found["state"]),
+        fix=str(found["fix"]),
+        sent=False,
+    )
+
+
+def _looked_up_core() -> dict[str, Any]:
+    return {"state": "installed", "detail": f"in {sys.prefix}"}
+
+
+def _looked_up(extra: Extra) -> dict[str, Any]:
+    """In an environment that somebody else made, what can be imported counts."""
+    gone = [name for name in extra.modules if PathFinder.find_spec(name) is None]
+    if not gone:
+        return {"state": "installed", "detail": ""}
+    return {"state": "absent", "detail": f"{', '.join(gone)} not found", "fix": command(extra)}
+
+
+def _kept(place: Place, extra: Extra, entry: dict[str, Any], *, building: bool) -> dict[str, Any]:
+    """In an environment of ours, the builder's word counts: what is being unpacked can already be found."""
+    current = entry.get("of") == build.fingerprint(extra)
+    if entry.get("state") == "installed" and current:
+        return {"state": "installed", "detail": f"by {entry.get('by')} in {entry.get('seconds')} s"}
+    since = str(entry.get("since", ""))
+    if building and entry.get("state") in {"installing", "waiting"}:
+        percent = f", {entry['percent']} %" if "percent" in entry else ""
+        step = str(entry.get("step", "waiting for the one before"))
+        return {
+            "state": "installing",
+            "detail": f"{step}{percent}, since {since}",
+            "since": since,
+            "percent": entry.get("percent"),
+            "fix": "Repeat the call when check_setup says that it is installed.",
+        }
+    if entry.get("state") == "failed":
+        return {"state": "failed", "detail": str(entry["reason"]), "since": since, "fix": str(entry["fix"])}
+    if entry.get("state") in {"installing", "waiting"}:
+        problem = reasons.interrupted(str(entry.get("step", "")))
+        return {"state": "failed", "detail": problem.reason, "since": since, "fix": problem.fix}
+    return {
+        "state": "absent",
+        "detail": "another version is there" if entry else "",
+        "fix": f"It is installed shortly after the next start: {reasons.AGAIN}.",
+    }
+
+
+def command(extra: Extra) -> str:
+    """The command that installs a set of packages into the environment that runs this process."""
+    words = (sys.executable, "-m", "tools.environment.make", sys.prefix, extra.file.name)
+    return f"In {places.ROOT} run: {' '.join(map(shlex.quote, words))}"
