@@ -7,7 +7,7 @@ a lock (botocore's session is not safe for threads), using one is not (its clien
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ ATTEMPTS = 5
 READ_TIMEOUT = 75  # a model may take 60 s to answer, and AWS's own advice is 70 (botocore model, InvokeEndpoint)
 _REGION = re.compile(r"((?:[a-z]{2,4}-)+[a-z]+-\d+)([a-z])?")
 _TOKENS = ("NextToken", "nextToken")
+_How = Callable[[Any, Call], dict[str, Any]]
 
 
 class AwsApi:
@@ -74,34 +75,40 @@ class AwsApi:
 
         A `PaginationConfig` among the parameters (`{"MaxItems": n}`) bounds what is joined.
         """
-        region = region_of(scope.location) or self.region
+        return self._careful(call, scope, once, _whole)
+
+    def pages(self, call: Call, *, scope: Scope) -> Iterator[dict[str, Any]]:
+        """Page after page, for who may stop early; for operations that page by `NextToken`. Raises CloudError."""
+        parameters, token = dict(call.parameters), ""
+        while True:
+            page = self._careful(Call(call.service, call.operation, parameters), scope, False, _page)
+            yield page
+            token = next((name for name in _TOKENS if page.get(name)), "")
+            if not token or parameters.get(token) == page[token]:
+                return
+            parameters = {**parameters, token: page[token]}
+
+    def _careful(self, call: Call, scope: Scope, once: bool, how: _How) -> dict[str, Any]:
+        """Send; when the credential was refused and another one is on this machine now, send once more."""
         from clouds.aws.errors import told
 
-        generation = self._generation
+        region, generation = region_of(scope.location) or self.region, self._generation
         try:
-            return self._sent(call, region, once)
+            return self._sent(call, region, once, how)
         except _botocore_errors() as error:
             first = told(error, f"{call} in {region}", region)
             if not isinstance(first, CredentialExpired | NotSignedIn) or not self._renewed(generation):
                 raise first from error
         try:
-            return self._sent(call, region, once)
+            return self._sent(call, region, once, how)
         except _botocore_errors() as error:
             raise told(error, f"{call} in {region}", region) from error
 
-    def _sent(self, call: Call, region: str, once: bool) -> dict[str, Any]:
-        from botocore import xform_name
-
+    def _sent(self, call: Call, region: str, once: bool, how: _How) -> dict[str, Any]:
         client = self._client(call.service, region, 1 if once else 0)
-        method, parameters = xform_name(call.operation), dict(call.parameters)
         if call.operation not in client.meta.service_model.operation_names:
             raise InvalidInput("call", f"AWS has no {call}", fix="Report this as a bug of modelrig.")
-        if client.can_paginate(method) and not any(token in parameters for token in _TOKENS):
-            return dict(client.get_paginator(method).paginate(**parameters).build_full_result())
-        parameters.pop("PaginationConfig", None)
-        takes = client.meta.service_model.operation_model(call.operation).input_shape
-        token = next((name for name in _TOKENS if takes is not None and name in takes.members), "")
-        return _joined(getattr(client, method), parameters, token)
+        return how(client, call)
 
     def _client(self, service: str, region: str, measuring: int) -> Any:
         key = (service, region, measuring)
@@ -183,19 +190,31 @@ def region_of(location: str | None) -> str:
     return found[1]
 
 
-def _joined(method: Callable[..., dict[str, Any]], parameters: dict[str, Any], token: str) -> dict[str, Any]:
-    """All pages of an operation for which botocore ships no paginator; a page may be empty and have a next."""
-    answer = _bare(method(**parameters))
-    if not token or token in parameters:
-        return answer
+def _page(client: Any, call: Call) -> dict[str, Any]:
+    from botocore import xform_name
+
+    return _bare(getattr(client, xform_name(call.operation))(**call.parameters))
+
+
+def _whole(client: Any, call: Call) -> dict[str, Any]:
+    """All pages, by botocore's paginator, else by the token; a page may be empty and have a next."""
+    from botocore import xform_name
+
+    method, parameters = xform_name(call.operation), dict(call.parameters)
+    if client.can_paginate(method) and not any(token in parameters for token in _TOKENS):
+        return dict(client.get_paginator(method).paginate(**parameters).build_full_result())
+    parameters.pop("PaginationConfig", None)
+    takes = client.meta.service_model.operation_model(call.operation).input_shape
+    token = next((name for name in _TOKENS if takes is not None and name in takes.members), "")
+    answer = _bare(getattr(client, method)(**parameters))
     seen: set[str] = set()
-    while mark := answer.pop(token, None):
+    while token and token not in parameters and (mark := answer.pop(token, None)):
         if mark in seen:
             raise Unexpected(
-                f"reading pages ({len(seen)} so far)", answered="the same page token twice", fix="Repeat this call."
+                f"reading {call} ({len(seen)} pages so far)", answered="the same page twice", fix="Repeat this call."
             )
         seen.add(mark)
-        for key, value in _bare(method(**{**parameters, token: mark})).items():
+        for key, value in _bare(getattr(client, method)(**{**parameters, token: mark})).items():
             old = answer.get(key)
             answer[key] = old + value if isinstance(old, list) and isinstance(value, list) else value
     return answer

@@ -22,11 +22,12 @@ _PINNED = re.compile(
 )
 _AMI = "/aws/service/deeplearning/ami/x86_64/{}/latest/ami-id"
 _AMI_KINDS = (
-    "base-oss-nvidia-driver-gpu-ubuntu-24.04",
-    "base-oss-nvidia-driver-ubuntu-24.04",
     "base-oss-nvidia-driver-gpu-ubuntu-22.04",
     "base-oss-nvidia-driver-ubuntu-22.04",
+    "base-oss-nvidia-driver-gpu-ubuntu-24.04",
+    "base-oss-nvidia-driver-ubuntu-24.04",
 )
+"""Names that AWS's docs have used for the same image (read 2026-11-29); the first that is there is taken."""
 _AMI_NAME = "Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu *)*"
 
 CONTAINERS = Call(
@@ -34,8 +35,7 @@ CONTAINERS = Call(
     "DescribeImages",
     {"registryId": REGISTRY, "repositoryName": REPOSITORY, "filter": {"tagStatus": "TAGGED"}},
 )
-AMI_PARAMETERS = Call("ssm", "GetParameters", {"Names": [_AMI.format(kind) for kind in _AMI_KINDS]})
-READS = (CONTAINERS, AMI_PARAMETERS, Call("ec2", "DescribeImages"))
+READS = (CONTAINERS, Call("ssm", "GetParameter"), Call("ec2", "DescribeImages"))
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ def newest_vllm(api: AwsApi, region: str, *, version: str = "") -> Container:
 
 def newest_ami(api: AwsApi, region: str) -> Ami:
     """The Deep Learning base AMI by its public parameter, else the newest that Amazon publishes. Raises NotFound."""
-    answer = api.send(AMI_PARAMETERS, scope=Scope(region))
-    named = {entry["Name"]: entry["Value"] for entry in answer.get("Parameters", ())}
-    for kind in _AMI_KINDS:
-        ami = named.get(_AMI.format(kind))
-        if ami:
-            images = api.send(Call("ec2", "DescribeImages", {"ImageIds": [ami]}), scope=Scope(region))["Images"]
-            if images:
-                return _ami(images[0], f"public parameter {_AMI.format(kind)}")
+    for name in (_AMI.format(kind) for kind in _AMI_KINDS):
+        try:
+            ami = api.send(Call("ssm", "GetParameter", {"Name": name}), scope=Scope(region))["Parameter"]["Value"]
+        except NotFound:
+            continue
+        images = api.send(Call("ec2", "DescribeImages", {"ImageIds": [ami]}), scope=Scope(region))["Images"]
+        if images:
+            return _ami(images[0], f"public parameter {name}")
     search = Call(
         "ec2",
         "DescribeImages",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from clouds.errors import InvalidInput
+from clouds.errors import InvalidInput, NotOffered
+from clouds.models import accelerator as shared
 
 ML = "ml."
 NEURON = ("Inferentia", "Inferentia2", "Trainium", "Trainium2")
@@ -68,12 +70,22 @@ def accelerators() -> tuple[str, ...]:
 
 
 def asked(accelerator: str) -> tuple[str, int]:
-    """Name and count of `L4`, `l4`, `4xL4` or `L4:4`. Raises InvalidInput with what is known."""
+    """Name and count of `L4`, `l4`, `4xL4` or `L4:4`. Raises InvalidInput, and NotOffered for other clouds' chips."""
     found = re.fullmatch(r"(?:(\d{1,2}) ?x ?)?([A-Za-z][\w \-]*?)(?::(\d{1,2}))?", accelerator.strip())
     word, count = (found[2], int(found[1] or found[3] or 1)) if found else (accelerator, 1)
     names = {_plain(name): name for name in accelerators()}
     if _plain(word) in names:
         return names[_plain(word)], count
+    with suppress(InvalidInput):  # our words know more spellings and other clouds' accelerators
+        common = shared(word)
+        if common not in names.values():
+            raise NotOffered(
+                f"{common} on AWS",
+                answered=f"AWS has {', '.join(names.values())}",
+                sent=False,
+                fix="Use one of these, or another cloud.",
+            )
+        return common, count
     several = [
         name
         for plain, name in names.items()

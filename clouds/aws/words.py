@@ -28,6 +28,13 @@ def profile_named(environ: Mapping[str, str] | None = None) -> str:
 
 def about_signing_in(region: str = "") -> str:
     """The one thing to do when there is no usable credential."""
+    from clouds.aws import session
+
+    if session.token_in_environment() and not session.token_set_aside():
+        return (
+            "Unset AWS_SESSION_TOKEN and the AWS_* keys beside it, which outrank your login and cannot renew, or set "
+            f"{session.IGNORE}=1; then repeat this call."
+        )
     profile = profile_named()
     command = f"aws login --profile {profile}" if profile else "aws login"
     maybe = f" If other regions work, {region} is not enabled for this account." if region else ""
