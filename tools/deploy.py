@@ -116,7 +116,6 @@ def _deployed(
     price = planning.price_words(listed, cloud)
     ends = f", ends {endpoint.expires[:16].replace('T', ' ')} UTC" if endpoint.expires else ""
     verb = "Already there:" if already else "Deploying"
-    key_file = str(book.facts(deployment).get("key_file", ""))
     return Deployed(
         headline=f"{verb} `{endpoint.ref}`: {price}{ends}; it is {endpoint.state.replace('_', ' ')}.",
         endpoint=endpoint.ref,
@@ -130,22 +129,21 @@ def _deployed(
         expires=endpoint.expires,
         expected_seconds=seconds,
         expected_from=basis,
-        url=f"{endpoint.url}/v1" if endpoint.url else "",
-        key_file=key_file,
+        url=endpoint.url,
+        key_file=endpoint.key_file,
         made=tuple(str(step.call) for step in book.steps(deployment) if step.state == "done"),
         left_out=plan.left_out,
-        notes=(
-            *plan.warnings,
-            *(
-                (f"For your own editor: OpenAI base URL {endpoint.url}/v1, the key is in {key_file}.",)
-                if key_file
-                else ()
-            ),
-        ),
+        notes=(*plan.warnings, *_for_an_editor(endpoint)),
         next=f'`get_endpoint("{endpoint.ref}")` until it is ready.'
         if endpoint.state != "ready"
         else "`query_model` or `measure_model`.",
     )
+
+
+def _for_an_editor(endpoint: Endpoint) -> tuple[str, ...]:
+    if not (endpoint.url and endpoint.key_file):
+        return ()
+    return (f"For your own editor: OpenAI base URL {endpoint.url}, the key is in {endpoint.key_file}.",)
 
 
 DEPLOY_ENDPOINT = Tool(deploy_endpoint, title="Deploy endpoint", effect=Effect.WRITE, long=True)

@@ -91,7 +91,7 @@ def list_endpoints(
         billing=billing,
         usd_per_hour_total=round(total, 4),
         by_state=dict(sorted(Counter(row.state for row in rows).items())),
-        filter=chosen or {"none": "all endpoints"},
+        filter=chosen,
         complete=not unread,
         showing=showing,
         rows=shown,
@@ -140,6 +140,7 @@ class EndpointView(Result):
     model: str
     reason: str = ""
     url: str = ""
+    key_file: str = ""
     created: str = ""
     expires: str = ""
     left_seconds: float | None = None
@@ -177,7 +178,8 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         billing=row.billing,
         model=endpoint.model,
         reason=bounded(endpoint.reason, 600),
-        url=f"{endpoint.url}/v1" if endpoint.url else "",
+        url=endpoint.url,
+        key_file=endpoint.key_file,
         created=endpoint.created,
         expires=endpoint.expires,
         left_seconds=None if left is None else round(left),

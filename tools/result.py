@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -73,26 +74,26 @@ def render(record: BaseModel, *, leave_out: Sequence[str] = ()) -> str:
         value = getattr(record, name)
         if name in leave_out or value is None or (not info.is_required() and value == info.default):
             continue
-        label = name.replace("_", " ")
+        word = label(name)
         if isinstance(value, BaseModel):
-            blocks.append(f"{label}: " + _flat(value))
+            blocks.append(f"{word}: " + _flat(value))
         elif isinstance(value, Mapping):
             blocks.append(
-                f"{label}: " + (" · ".join(f"{key} {show(str(key), each)}" for key, each in value.items()) or "none")
+                f"{word}: " + (" · ".join(f"{key} {show(str(key), each)}" for key, each in value.items()) or "none")
             )
         elif isinstance(value, tuple | list):
-            blocks.append(_many(label, name, value))
+            blocks.append(_many(word, name, value))
         else:
-            scalars.append(f"{label} {show(name, value)}")
+            scalars.append(f"{word} {show(name, value)}")
     return "\n\n".join(part for part in [" · ".join(scalars), *blocks] if part)
 
 
-def _many(label: str, name: str, values: Sequence[Any]) -> str:
+def _many(word: str, name: str, values: Sequence[Any]) -> str:
     if values and all(isinstance(value, BaseModel) for value in values):
         return table(values)
     if name in {"steps", "lines"}:
         return "\n".join(f"{number}. {value}" for number, value in enumerate(values, 1))
-    return f"{label}: " + (", ".join(show(name, value) for value in values) or "none")
+    return f"{word}: " + (", ".join(show(name, value) for value in values) or "none")
 
 
 def _flat(record: BaseModel) -> str:
@@ -101,7 +102,7 @@ def _flat(record: BaseModel) -> str:
         value = getattr(record, name)
         if value is None or (not info.is_required() and value == info.default):
             continue
-        parts.append(f"{name.replace('_', ' ')} {cell(name, value)}")
+        parts.append(f"{label(name)} {cell(name, value)}")
     return " · ".join(parts)
 
 
@@ -123,11 +124,20 @@ def table(records: Iterable[BaseModel], columns: Sequence[str] | None = None) ->
     rows = list(records)
     names = list(columns or type(rows[0]).model_fields)
     kept = [name for name in names if any(_present(row, name) for row in rows)]
-    numeric = {name for name in kept if all(isinstance(getattr(row, name), int | float | None) for row in rows)}
-    head = "| " + " | ".join(name.replace("_", " ") for name in kept) + " |"
+    numeric = {name for name in kept if all(_number(getattr(row, name)) for row in rows)}
+    head = "| " + " | ".join(label(name) for name in kept) + " |"
     rule = "|" + "|".join("--:" if name in numeric else "---" for name in kept) + "|"
     lines = ["| " + " | ".join(escape(cell(name, getattr(row, name))) for name in kept) + " |" for row in rows]
     return "\n".join([head, rule, *lines])
+
+
+def _number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def label(name: str) -> str:
+    """A field's name as a heading; a unit that stands beside the figure is left out of it."""
+    return re.sub(r"_(seconds|bytes)$", "", name).replace("_", " ")
 
 
 def _present(row: BaseModel, name: str) -> bool:
