@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from sqlite3 import Connection
 from typing import Any
 
 from clouds.errors import CloudError, Conflict, InvalidInput
@@ -51,23 +52,22 @@ def check(book: Book, token: str, bound: Bound) -> StoredPlan:
     """
     if not re.fullmatch(r"[0-9a-f]{4,16}-[0-9a-f]{4}", token):
         raise _wrong(token)
-    plan_id = token.partition("-")[0]
-    plan = book.plans.get(plan_id)
-    if plan is None:
-        raise _wrong(token)
     with book.store.write() as database:  # what is refused here is raised after the commit: a miss has to be counted
-        refused = None
-        if plan.misses >= MISSES:
-            refused = _stale(plan, f"it was tried with {MISSES} wrong tokens and is void")
-        elif not book.plans.matches(database, plan_id, token):
-            refused = _wrong(token)
-        else:
-            refused = _unfit(plan, bound, stamp(book.clock()))
-            if refused is None and not book.plans.use(database, plan):
-                refused = _stale(plan, "it was carried out already; a token is good once")
-    if refused is not None:
-        raise refused
+        plan = book.plans.get(token.partition("-")[0])
+        refused = _wrong(token) if plan is None else _refused(book, database, plan, token, bound)
+        if plan is not None and refused is None:
+            book.plans.use(database, plan)
+    if plan is None or refused is not None:
+        raise refused or _wrong(token)
     return plan
+
+
+def _refused(book: Book, database: Connection, plan: StoredPlan, token: str, bound: Bound) -> CloudError | None:
+    if plan.misses >= MISSES:
+        return _stale(plan, f"it was tried with {MISSES} wrong tokens and is void")
+    if not book.plans.matches(database, plan.id, token):
+        return _wrong(token)
+    return _unfit(plan, bound, stamp(book.clock()))
 
 
 def _unfit(plan: StoredPlan, bound: Bound, now: str) -> CloudError | None:

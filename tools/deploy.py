@@ -12,11 +12,11 @@ from clouds.errors import Cancelled, CloudError, Conflict, NotFound
 from clouds.models import DeploymentPlan, Endpoint, EndpointRef
 from tools import history
 from tools import plan as planning
-from tools.context import Settings
 from tools.ledger import Book, differences
 from tools.plan import Ceiling, EngineSettings, Hours, Model, Name, Words
 from tools.registry import Effect, Tool
 from tools.result import Result
+from tools.settings import Settings
 
 GONE = frozenset({"failed", "stopped", "deleted"})
 """States in which asking again starts again."""

@@ -10,13 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.errors import CloudError
-from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Scope, Unread
+from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Record, Scope, Unread
 from tools import history
 from tools.context import Clouds, Target
 from tools.figures import duration
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import Record, Result, bounded, capped, quoted
+from tools.result import Result, bounded, capped, quoted
 
 
 class Row(Record):

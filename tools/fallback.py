@@ -73,8 +73,8 @@ class Fallback:
 
     def _watch(self) -> None:
         """Hand over as soon as the core is there."""
-        while not self._over.wait(POLL_SECONDS):
-            prefix = self.place.ready() if self.place.marker.exists() else None
+        while self._open() and not self._over.wait(POLL_SECONDS):
+            prefix = self.place.ready()
             if prefix is None:
                 continue
             with self._turn:
@@ -82,7 +82,10 @@ class Fallback:
             if self.server is not None:
                 return
             self.problem = reasons.Problem("server", "the server ended before it answered", "Its words are on stderr.")
-            return
+
+    def _open(self) -> bool:
+        """False where trying again cannot help."""
+        return self.problem is None or self.problem.kind not in {"server", "environment"}
 
     def _answer(self, line: bytes) -> None:
         try:
@@ -147,35 +150,30 @@ class Fallback:
 
     def _setup(self) -> dict[str, Any]:
         """Where the installation is. One that failed is tried again: what was wrong may have been mended."""
-        log = {"log": str(self.place.log)} if self.place.log.exists() else {}
-        if self.place.marker.exists():
-            return {"headline": "modelrig is installed; its server is starting.", "state": "starting", "next": "Call again."}
-        if lock.held(self.place.lock):
+        log = {"log": str(self.place.log)} if self.place.log.exists() and self.place.log.stat().st_size else {}
+        if self._open() and self.place.ready():
+            found = ("starting", "modelrig is installed; its server is starting", "", "Call again.")
+        elif self._open() and lock.held(self.place.lock):
             core = state.read(self.place.state).get("core", {})
             step, since = str(core.get("step", "starting")), core.get("since", state.now())
-            return {
-                "headline": f"modelrig is being installed: {step}, since {since}.",
-                "state": "installing",
-                "detail": step,
-                "next": "Nothing to do: the other tools appear when it is done.",
-                **log,
-            }
-        problem = start.problem(self.place) if self.place.state.exists() else self.problem
-        problem = problem or reasons.interrupted("")
-        found = {
-            "headline": f"modelrig cannot run yet: {problem.reason}.",
-            "state": "failed",
-            "detail": problem.reason,
-            "next": problem.fix,
-            **log,
-        }
-        if problem.kind != "server":
+            waits = "Nothing to do: the other tools appear when it is done."
+            found = ("installing", f"modelrig is being installed: {step}, since {since}", step, waits)
+        else:
+            found = self._failed()
+        named = dict(zip(("state", "headline", "detail", "next"), found))  # noqa: B905 - strict is not in Python 3.8
+        return {**named, "headline": f"{named['headline']}.", **log}
+
+    def _failed(self) -> tuple[str, str, str, str]:
+        """The reason, and another try where that can help."""
+        known = start.problem(self.place) if self._open() and self.place.state.exists() else self.problem
+        why = known or reasons.interrupted("")
+        then = why.fix
+        if self._open():
             refused = start.begin(self.place)
             if refused is None:
-                found["next"] += " It is being tried again now: call check_setup once more in a minute."
-            else:
-                self.problem = refused
-        return found
+                then += " It is being tried again now: call check_setup once more in a minute."
+            self.problem = refused or why
+        return "failed", f"modelrig cannot run yet: {why.reason}", why.reason, then
 
     def _headline(self) -> str:
         return str(self.problem.reason) if self.problem else "modelrig is being installed"

@@ -9,6 +9,8 @@ from pathlib import Path
 from clouds.errors import InvalidInput
 
 VARIABLE = "MODELRIG_HOME"
+LONGEST_NAME = 240
+"""Characters of one part of a path; file systems take 255 bytes."""
 
 
 def home() -> Path:
@@ -31,7 +33,7 @@ def ready(path: Path) -> Path:
     problem = ""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        if not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
             problem = "cannot be written"
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
@@ -51,11 +53,13 @@ def inside(path: str | Path, *roots: Path, field: str = "path") -> Path:
     Raises InvalidInput for anything outside: the file need not exist yet.
     """
     text = str(path)
+    plain = text.isprintable() and max(map(len, Path(text).parts), default=0) <= LONGEST_NAME
     try:
-        given = Path(text).expanduser()
-        resolved = (roots[0] / given).resolve()
+        resolved = (roots[0] / Path(text).expanduser()).resolve() if plain else None
         homes = [root.resolve() for root in roots]
-    except (OSError, ValueError, RuntimeError):  # too long, a NUL, a loop of links, a ~user that is not there
+    except (OSError, ValueError, RuntimeError):  # a loop of links, a ~user that is not there
+        resolved = None
+    if resolved is None:
         raise InvalidInput(field, f"{_shown(text)} is not a path", fix=f"Give a path in {_shown(roots[0])}.") from None
     if not any(resolved == root or root in resolved.parents for root in homes):
         raise InvalidInput(

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from clouds.base import Cloud, EndpointService, Missing
 from clouds.errors import InvalidInput
-from clouds.models import DeploymentPlan, DeploymentSpec, Price, Setting
+from clouds.models import DeploymentPlan, DeploymentSpec, Price, Record, Setting
 from clouds.models import accelerator as known_accelerator
-from tools.context import Settings
 from tools.registry import Effect, Tool
-from tools.result import Record, Result
+from tools.result import Result
+from tools.settings import Settings
 
 Model = Annotated[str, Field(description="model id, catalogue name or GGUF path; empty: the default", max_length=400)]
 Name = Annotated[

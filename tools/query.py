@@ -8,10 +8,12 @@ from pydantic import Field
 
 from clouds import openai
 from clouds.errors import CloudError, InvalidInput
+from clouds.models import Record
 from tools.binding import MULTILINE
-from tools.context import Settings, Target
+from tools.context import Target
 from tools.registry import Effect, Tool
-from tools.result import Record, Result, bounded, quoted
+from tools.result import Result, bounded, quoted
+from tools.settings import Settings
 
 KeyVariable = Annotated[str, Field(description="bare URLs: environment variable holding the key (…_API_KEY)")]
 
@@ -147,15 +149,15 @@ def check_health(
                     seconds=round(reply.seconds, 3),
                 )
             )
-    right = sum(probe.right for probe in probes)
+    good = sum(probe.right for probe in probes)
     answered = sum(probe.seconds is not None for probe in probes)
-    healthy = answered == len(probes) and right > 0
+    healthy = answered == len(probes) and good > 0
     verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
     return Health(
-        headline=f"{target.ref} is {verdict}: {right} of {len(probes)} known answers right, {answered} answered.",
+        headline=f"{target.ref} is {verdict}: {good} of {len(probes)} known answers right, {answered} answered.",
         endpoint=target.ref,
         healthy=healthy,
-        right=right,
+        right=good,
         asked=len(probes),
         probes=tuple(probes),
         next="" if healthy else f'`get_endpoint_logs("{target.ref}")` for what the engine says.',

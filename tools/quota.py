@@ -10,13 +10,13 @@ from pydantic import Field
 
 from clouds.base import Cloud, Missing
 from clouds.errors import CloudError, InvalidInput
-from clouds.models import Capacity, Quota, Read, Scope, Unread
+from clouds.models import Capacity, Quota, Read, Record, Scope, Unread
 from clouds.models import accelerator as known_accelerator
 from tools.context import Clouds
 from tools.figures import number
 from tools.plan import Words
 from tools.registry import Effect, Tool
-from tools.result import SHOWN, Record, Result, capped, escape
+from tools.result import SHOWN, Result, capped, escape
 
 Accelerator = Annotated[str, Field(description='"L4", "v6e", …', max_length=40)]
 OneCloud = Annotated[str, Field(description="only this cloud", max_length=20)]

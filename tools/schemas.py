@@ -59,7 +59,8 @@ def output_schema(tool: Tool) -> dict[str, Any]:
                 schema["properties"].setdefault(name, value)
             schema["required"] = ["headline"]
     schema.pop("description", None)
-    return without_prose(lean(schema))
+    found: dict[str, Any] = without_prose(lean(schema))
+    return found
 
 
 def without_prose(node: Any, *, names: bool = False) -> Any:

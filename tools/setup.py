@@ -10,12 +10,13 @@ from pydantic import Field
 
 from clouds.base import Missing
 from clouds.errors import CloudError
+from clouds.models import Record
 from tools import environment, faults
-from tools.context import Clouds, Settings
+from tools.context import Clouds
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import Record, Result
-from tools.settings import KNOWN
+from tools.result import Result
+from tools.settings import KNOWN, Settings
 
 ORDER = (
     "check_setup",

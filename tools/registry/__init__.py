@@ -32,7 +32,7 @@ class Preview:
 class Tool:
     """One tool. `run` is a plain function whose docstring is the description and whose types are the schema.
 
-    `preview` makes the call ask first: from the same arguments it returns the steps, or None where nothing needs asking.
+    `preview` makes the call ask first: from the same arguments it returns the steps, or None to act at once.
     `long` runs the call in a worker process that outlives this one; the caller waits a while, then gets a reference.
     """
 

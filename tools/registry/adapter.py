@@ -75,7 +75,7 @@ class RigTool(SdkTool):
             annotations=ToolAnnotations.model_validate(entry["annotations"]),
         )
 
-    async def run(self, arguments: dict[str, Any], context: Context, convert_result: bool = False) -> Any:  # noqa: ARG002 - the SDK's signature
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ARG002 - the SDK's signature
         """Prepare, ask where the client can be asked, carry out. Every failure is a result, never an exception."""
         tool, session = await anyio.to_thread.run_sync(self.fn)
         prepared = await anyio.to_thread.run_sync(calling.prepare, tool, arguments, session)
@@ -129,20 +129,21 @@ async def _carried_out(ready: calling.Ready, session: Session, context: Context)
         anyio.from_thread.run_sync(put, token=token)
 
     progress = CallProgress(listen)
+    outcome = calling.failure(Cancelled())
     async with anyio.create_task_group() as group:
         group.start_soon(_pump, receive, context)
         try:
             outcome = await anyio.to_thread.run_sync(
                 partial(calling.carry_out, ready, session, progress), abandon_on_cancel=True
             )
-        except Cancelled as error:
-            outcome = calling.failure(error)
+        except Cancelled:
+            pass  # the answer is the one above
         except anyio.get_cancelled_exc_class():
             progress.cancel()
             raise
         finally:
             send.close()
-        return outcome
+    return outcome
 
 
 async def _pump(receive: Any, context: Context) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -13,7 +16,8 @@ from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from tools import calling, prompts
+from clouds.errors import CloudError
+from tools import binding, calling, prompts
 from tools.context import Session
 from tools.registry.adapter import RigTool, as_result, snapshot
 
@@ -30,6 +34,9 @@ HOLD_SECONDS = 1.5
 class RigServer(MCPServer):
     """MCPServer over stdio whose end of input waits for the answers that are still owed."""
 
+    after_listing: Callable[[], None] | None = None
+    """Run in a thread once the first list of tools is out."""
+
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
         """As the SDK's, with our words for a tool that is not there."""
         names = tuple(tool.name for tool in self._tool_manager.list_tools())
@@ -42,7 +49,9 @@ class RigServer(MCPServer):
         async with stdio_server() as (read, write):
             owed: set[str | int] = set()
             server = self._lowlevel_server
-            await server.run(_HeldOpen(read, owed), _Counting(write, owed), server.create_initialization_options())
+            counting = _Counting(write, owed)
+            counting.listed = self.after_listing
+            await server.run(_HeldOpen(read, owed), counting, server.create_initialization_options())
 
 
 class _Wrapped:
@@ -91,11 +100,16 @@ class _HeldOpen(_Wrapped):
 class _Counting(_Wrapped):
     """Strikes off each request when its answer has been written."""
 
+    listed: Callable[[], None] | None = None
+
     async def send(self, item: Any) -> None:
         await self._inner.send(item)
         message = getattr(item, "message", None)
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            self._owed.discard(message.id)  # type: ignore[arg-type]
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._owed.discard(message.id)
+        if self.listed is not None and isinstance(message, JSONRPCResponse) and "tools" in message.result:
+            threading.Thread(target=self.listed, daemon=True).start()
+            self.listed = None
 
 
 def build(session: Session, version: str) -> RigServer:
@@ -109,6 +123,7 @@ def build(session: Session, version: str) -> RigServer:
         log_level="WARNING",
         tools=[RigTool.listed(entry, session) for entry in snapshot(names, read_only=session.read_only)],
     )
+    server.after_listing = partial(_after_listing, session)
     for skill in prompts.skills():
         server.add_prompt(Prompt.from_function(_reads(skill.text), name=skill.name, description=skill.description))
     return server
@@ -123,16 +138,20 @@ def _reads(text: str) -> Callable[[], str]:
 
 def serve(session: Session, version: str) -> None:
     """Serve stdio until end of input; dead operations of an earlier process go on in the background."""
-    threading.Thread(target=_resume, args=(session,), daemon=True).start()
-    build(session, version).run()
+    server = build(session, version)
+    gc.freeze()
+    gc.enable()
+    server.run()
 
 
-def _resume(session: Session) -> None:
-    """Take up what a crash left: one look at the ledger, some time after the handshake."""
-    import time
+def _after_listing(session: Session) -> None:
+    """Once the client has its list: import what the first call needs, and take up what a crash left."""
+    from tools import TOOLS, operations
 
-    from tools import operations
-
-    time.sleep(2.0)
+    for tool in TOOLS:
+        binding.parameters(tool.run)
     if (session.home / "ledger.sqlite3").exists():
         operations.resume(session.book)
+    for name in session.clouds.names:
+        with suppress(CloudError):
+            session.clouds.get(name)
