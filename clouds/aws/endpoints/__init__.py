@@ -1,0 +1,1 @@
+"""How AWS serves a model: SageMaker endpoints and single EC2 machines."""

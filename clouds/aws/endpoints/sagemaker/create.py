@@ -1,0 +1,197 @@
+"""Carries a plan out, region after region, until an endpoint has given a token; a killed run is taken up again.
+
+What a run needs to know of an earlier one is in the ledger's facts: the promised end, and how each region ended.
+Everything else is read from AWS. Calls are sent as planned; a name that is there already is ours or a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from clouds.aws.endpoints import binding, tags
+from clouds.aws.endpoints.making import Maker
+from clouds.aws.endpoints.sagemaker import container, removal, watch
+from clouds.aws.endpoints.sagemaker import settings as options
+from clouds.errors import Cancelled, CloudError, NoCapacity, NotOffered, QuotaTooSmall
+from clouds.models import Call, DeletedPart, DeploymentPlan, PlanStep, Scope
+
+TRY_ELSEWHERE = (NoCapacity, QuotaTooSmall, NotOffered)
+
+
+@dataclass
+class Run:
+    """One run of create: the bound steps, and what the regions said so far."""
+
+    maker: Maker
+    plan: DeploymentPlan
+    steps: tuple[PlanStep, ...]
+    end: datetime
+    settle: timedelta
+    now: Callable[[], datetime]
+    pause: Callable[[float], None]
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """In the order of the plan."""
+        return tuple(dict.fromkeys(step.location for step in self.steps if step.call.service != "iam"))
+
+    def of(self, region: str) -> list[Call]:
+        """The calls of one region, the shared roles left out."""
+        return [step.call for step in self.steps if step.location == region and step.call.service != "iam"]
+
+    def tried(self, region: str) -> dict[str, Any] | None:
+        """How a region ended in this deployment, if it did."""
+        return next((one for one in self.attempts if one["region"] == region), None)
+
+    def remember(self, **facts: Any) -> None:
+        """Write down facts and attempts."""
+        self.maker.ledger.remember(self.plan.deployment, {**facts, "attempts": self.attempts})
+
+
+def begin(plan: DeploymentPlan, maker: Maker, now: Callable[[], datetime], pause: Callable[[float], None]) -> Run:
+    """Take up what an earlier run left, with the end that it promised; start anew where it had come to its end."""
+    facts: Mapping[str, Any] = maker.ledger.facts(plan.deployment)
+    promised = tags.moment(str(facts.get("expires", "")))
+    going_on = promised is not None and promised > now() and not facts.get("ended")
+    end = promised if going_on and promised else now() + timedelta(hours=plan.spec.ttl_hours)
+    attempts = [dict(one) for one in facts.get("attempts", [])] if going_on else []
+    run = Run(maker, plan, binding.bind(plan, end), end, _settle(plan), now, pause, attempts)
+    if not going_on:
+        if any(step.state in {"intent", "done"} for step in maker.ledger.steps(plan.deployment)):
+            for region in run.regions:
+                undo(run, region)
+        run.remember(expires=tags.stamp(end), ended=False)
+    return run
+
+
+def _settle(plan: DeploymentPlan) -> timedelta:
+    chosen = options.choose(plan.spec.settings)
+    start, download = container.time_outs(plan.spec.model, chosen)
+    return timedelta(seconds=chosen.capacity_wait_seconds + start + download + 600)
+
+
+def carry_out(run: Run) -> str:
+    """Returns the region in which the endpoint is InService. Raises what the last region said when none has it."""
+    for step in run.steps:
+        if step.call.service == "iam":
+            run.maker.make(step.call, step.location)
+    for region in run.regions:
+        earlier = run.tried(region)
+        if earlier is not None:
+            if not earlier["undone"]:
+                _give_up(run, region, earlier)
+            continue
+        try:
+            _make(run, region)
+            watch.until_in_service(run.maker, region, run.plan.spec.name, run.now)
+        except TRY_ELSEWHERE as error:
+            attempt = _attempt(run, region, error)
+            run.attempts.append(attempt)
+            run.remember()
+            _give_up(run, region, attempt)
+        except watch.StartFailed as error:
+            undo(run, region)
+            run.remember(ended=True)
+            raise error.cause from None
+        except Cancelled:
+            removed = undo(run, region)
+            run.remember(ended=removed.gone)
+            raise
+        else:
+            return region
+    run.remember(ended=all(one["undone"] for one in run.attempts))
+    raise nowhere(run)
+
+
+def _make(run: Run, region: str) -> None:
+    """Make one region's parts. What refuses for another reason than room takes back what was made, then is raised."""
+    run.remember(location=region)
+    try:
+        for call in run.of(region):
+            run.maker.progress.report(f"{region}: {call.operation}")
+            run.maker.make(call, region)
+    except TRY_ELSEWHERE:
+        raise
+    except CloudError as error:
+        removed = undo(run, region)
+        run.remember(ended=removed.gone)
+        left = ", ".join(f"{part.part} ({part.detail})" for part in removed.parts if part.outcome == "still there")
+        if left:
+            error.fix = f"{error.fix} Still there in {region}: {left}."[:900]
+        raise
+
+
+def undo(run: Run, region: str) -> removal.Removed:
+    """Remove what one region holds of this deployment. Never raises a CloudError: what is left is in the answer."""
+    try:
+        steady = run.maker.steady(run.pause)
+        return removal.remove(steady, run.of(region), region, now=run.now(), settle=run.settle)
+    except CloudError as error:
+        part = DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300])
+        return removal.Removed((part,))
+
+
+def _give_up(run: Run, region: str, attempt: dict[str, Any]) -> None:
+    removed = undo(run, region)
+    attempt["undone"] = removed.gone
+    attempt["left"] = [f"{part.part}: {part.detail}" for part in removed.parts if part.outcome == "still there"]
+    run.remember()
+
+
+def _attempt(run: Run, region: str, error: CloudError) -> dict[str, Any]:
+    types = [
+        pool["InstanceType"]
+        for call in run.of(region)
+        if str(call) == "sagemaker.CreateEndpointConfig"
+        for pool in call.parameters["ProductionVariants"][0]["InstancePools"]
+    ]
+    waited = watch.waited(run.maker.ledger.steps(run.plan.deployment), run.now())
+    return {
+        "region": region,
+        "types": types,
+        "waited_seconds": waited if isinstance(error, NoCapacity) else 0,
+        "kind": error.kind,
+        "code": error.code,
+        "said": error.answered,
+        "undone": False,
+    }
+
+
+def nowhere(run: Run) -> CloudError:
+    """The plain account of a deployment that found no place."""
+    kinds = {one["kind"] for one in run.attempts}
+    kind: type[CloudError] = NoCapacity if "no_capacity" in kinds else QuotaTooSmall
+    if kinds == {"not_offered"}:
+        kind = NotOffered
+    words = "; ".join(
+        f"{one['region']} ({', '.join(one['types'])}), waited {one['waited_seconds']:.0f} s: "
+        f"{one['code']}: {one['said']}"
+        for one in run.attempts
+    )
+    left = [word for one in run.attempts for word in one.get("left", [])]
+    rest = f" Still there: {'; '.join(left)}" if left else " Nothing remains."
+    return kind(
+        f"deploying {run.plan.spec.name}",
+        answered=words + "." + rest,
+        code=str(run.attempts[-1]["code"]),
+        fix="Name other regions or types (check_quota shows where there is quota), or try again later.",
+    )
+
+
+def mark_ready(run: Run, region: str, arn: str, facts: Mapping[str, Any]) -> str:
+    """Remember in AWS and in the ledger that it gave a token; whoever looks later asks it nothing.
+
+    Returns what to say when AWS did not take the tag; empty otherwise.
+    """
+    moment = tags.stamp(run.now())
+    call = Call("sagemaker", "AddTags", {"ResourceArn": arn, "Tags": [{"Key": tags.READY, "Value": moment}]})
+    run.remember(ready_at=moment, location=region, **facts)
+    try:
+        run.maker.api.send(call, scope=Scope(region))
+    except CloudError as error:
+        return f"it gave a token; AWS did not take the tag that says so ({error.code or error.kind})"
+    return ""

@@ -1,0 +1,120 @@
+"""A simulated account with the real services, the real ledger and a clock that only moves when somebody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+
+from clouds.aws.api import AwsApi
+from clouds.aws.endpoints.sagemaker import SageMaker
+from clouds.aws.prices import AwsPrices
+from clouds.aws.quotas import AwsQuotas
+from clouds.errors import Cancelled
+from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint
+from tests.clouds.aws.simulator import Account, Seam, offer
+from tools.ledger import Book
+
+PRICES = {"ml.g6.xlarge": 1.1267, "ml.g6.2xlarge": 1.222, "ml.g6.4xlarge": 1.654}
+REGIONS = ("us-east-1", "us-east-2", "us-west-2")
+
+
+@cache
+def shared() -> tuple[Seam, AwsApi]:
+    """One seam and one set of clients for every test: making clients takes most of the time."""
+    session = botocore.session.Session()
+    session.set_credentials("AKIASIMULATED", "not-a-secret")
+    session.set_config_variable("region", "us-east-2")
+    seam = Seam(Account())
+    seam.attach(session)
+    return seam, AwsApi(build=lambda: session, attempts=1)
+
+
+@dataclass
+class Heard:
+    """A progress on the simulated clock. `stop_when` sees each message and may ask to stop."""
+
+    account: Account
+    said: list[str] = field(default_factory=list)
+    stop_when: Callable[[str], bool] = lambda _: False
+    stopped: bool = False
+
+    def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
+        self.said.append(message)
+        self.stopped = self.stopped or self.stop_when(message)
+        self.check()
+
+    def check(self) -> None:
+        if self.stopped:
+            raise Cancelled
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.account.clock.sleep(seconds)
+
+
+@dataclass
+class Rig:
+    """All that a test of an endpoint service needs."""
+
+    account: Account
+    seam: Seam
+    api: AwsApi
+    book: Book
+    heard: Heard
+    sagemaker: SageMaker
+
+    def spec(self, **changes: Any) -> DeploymentSpec:
+        """Gemma 4 E2B on one L4, at most $1.50 an hour, for 4 hours."""
+        base = DeploymentSpec(
+            cloud="aws",
+            service="sagemaker",
+            name="gemma-4-e2b",
+            model="google/gemma-4-E2B-it",
+            regions=("us-east-2",),
+            accelerator="L4",
+        )
+        return replace(base, **changes)
+
+    def plan(self, **changes: Any) -> DeploymentPlan:
+        return self.sagemaker.plan(self.spec(**changes))
+
+    def begin(self, plan: DeploymentPlan) -> DeploymentPlan:
+        """Write a plan down, as deploying does."""
+        return replace(plan, deployment=self.book.deployments.begin(plan.spec, plan))
+
+    def deploy(self, **changes: Any) -> Endpoint:
+        """Plan, write down and carry out."""
+        return self.sagemaker.create(self.begin(self.plan(**changes)), self.book, self.heard)
+
+    def steps(self) -> list[str]:
+        """The ledger's rows of the newest deployment, as `Operation state`."""
+        live = [row.id for row in self.book.deployments.live()]
+        found = [step for one in live for step in self.book.steps(one)]
+        return [f"{step.call.operation} {step.state}" for step in found]
+
+
+def rig(home: Path, account: Account | None = None) -> Rig:
+    """A fresh account with the L4 types in three regions, quota for one of each, and one free machine of each."""
+    seam, api = shared()
+    made = account or usual()
+    seam.start(made)
+    prices = AwsPrices(api, home, now=made.now)
+    quotas = AwsQuotas(api)
+    heard = Heard(made)
+    service = SageMaker(api, quotas, prices, now=made.now, pause=made.clock.sleep)
+    return Rig(made, seam, api, Book(home, clock=made.now), heard, service)
+
+
+def usual() -> Account:
+    """One L4 of each single-GPU type free and allowed in each of three regions."""
+    account = Account()
+    for region in REGIONS:
+        offer(account, region, {kind: (1, 1) for kind in PRICES}, others=150)
+        for kind, usd in PRICES.items():
+            account.prices[f"sagemaker-hosting/{kind}", region] = usd
+    return account

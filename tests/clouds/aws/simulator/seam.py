@@ -1,0 +1,159 @@
+"""Joins a simulated account to a botocore session, below the retries and above the socket.
+
+The parameters are noted when botocore has them as plain values (`before-parameter-build`); the answer is given where
+the bytes would leave (`before-send`), so that signing, retries, back-off and the real response parser all run.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.clouds.aws.simulator import shapes, wire
+
+if TYPE_CHECKING:
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from botocore.model import OperationModel
+    from botocore.session import Session
+
+    from tests.clouds.aws.simulator.account import Account
+    from tests.clouds.aws.simulator.faults import Fault
+
+
+class Refused(Exception):
+    """What an operation answers instead of a result."""
+
+    def __init__(self, code: str, message: str, status: int = 400, **more: Any) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code, self.message, self.status, self.more = code, message, status, more
+
+
+class Drift(BaseException):
+    """The simulator answered, or was asked, what the real API has no shape for. botocore must not swallow it."""
+
+
+@dataclass
+class Sent:
+    """One logical call: a retry of it is the same one."""
+
+    number: int
+    service: str
+    operation: str
+    region: str
+    parameters: dict[str, Any]
+    outcome: str = ""
+    attempts: int = 0
+    acted: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.service}.{self.operation}"
+
+
+Operation = Callable[["Account", str, Mapping[str, Any]], dict[str, Any] | None]
+
+
+@dataclass
+class Seam:
+    """`account` may be swapped between tests while the clients stay: making clients is what costs time."""
+
+    account: Account
+    sent: list[Sent] = field(default_factory=list)
+    fault: Fault | None = None
+    down: str = ""
+    """Why the process is dead: every further call is an error of the test, because a dead process sends nothing."""
+
+    def __post_init__(self) -> None:
+        self._local = threading.local()
+        self._lock = threading.RLock()
+        self._flying = 0
+
+    def attach(self, session: Session) -> Session:
+        """Every client that this session makes from now on talks to the simulated account."""
+        events = session.get_component("event_emitter")
+        events.register_first("before-parameter-build", self._note)
+        events.register_first("before-send", self._answer)
+        return session
+
+    def start(self, account: Account) -> None:
+        """A new account and an empty record, for the same clients."""
+        self.account, self.sent, self.fault, self.down = account, [], None, ""
+
+    def operations(self) -> list[str]:
+        """What was sent, in order, as `service.Operation`."""
+        return [str(one) for one in self.sent]
+
+    def _note(self, params: dict[str, Any], model: OperationModel, **_: Any) -> None:
+        self._local.call = (model, deepcopy(dict(params)), None)
+
+    def _answer(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+        model, params, sent = self._local.call
+        service = str(model.service_model.service_name)
+        with self._lock:
+            self._flying += 1
+            crowded = service == "service-quotas" and self._flying > self.account.throttled_above
+        try:
+            if self.account.answer_after:
+                time.sleep(self.account.answer_after)
+            return self._one(request, model, params, sent, crowded)
+        finally:
+            with self._lock:
+                self._flying -= 1
+
+    def _one(
+        self,
+        request: AWSPreparedRequest,
+        model: OperationModel,
+        params: dict[str, Any],
+        sent: Sent | None,
+        crowded: bool,
+    ) -> AWSResponse:
+        service = str(model.service_model.service_name)
+        with self._lock:
+            if sent is None:
+                sent = Sent(len(self.sent), service, str(model.name), _region(request), params)
+                self.sent.append(sent)
+                self._local.call = (model, params, sent)
+            sent.attempts += 1
+            if self.down:
+                raise Drift(f"{sent} was sent by a process that was killed ({self.down})")
+            if crowded:
+                sent.outcome = "TooManyRequestsException"
+                return wire.refusal(str(request.url), model, 429, "TooManyRequestsException", "Rate exceeded")
+            if self.fault is not None and self.fault.hits(sent):
+                return self.fault.strike(self, request, model, sent)
+            return self.act(request, model, sent)
+
+    def act(self, request: AWSPreparedRequest, model: OperationModel, sent: Sent) -> AWSResponse:
+        """Let the simulated service do it, and answer as it would."""
+        url = str(request.url)
+        operation = self.account.operations.get(str(sent))
+        if operation is None:
+            raise Drift(f"the simulator has no {sent}")
+        try:
+            wrong = shapes.wrong_input(model, sent.parameters)
+            if wrong:
+                noun = "error" if len(wrong) == 1 else "errors"
+                raise Refused("ValidationException", f"{len(wrong)} validation {noun} detected: {'; '.join(wrong)}")
+            result = operation(self.account, sent.region, sent.parameters) or {}
+        except Refused as no:
+            sent.outcome = no.code
+            return wire.refusal(url, model, no.status, no.code, no.message, no.more)
+        except Exception as error:
+            raise Drift("".join(traceback.format_exception(error))) from error
+        streamed = model.has_event_stream_output  # bytes already, framed by the operation
+        wrong = [] if streamed else shapes.wrong_output(model, result)
+        if wrong:
+            raise Drift(f"{sent} answered what AWS could not: {'; '.join(wrong)}")
+        sent.outcome, sent.acted = "ok", True
+        return wire.answer(url, model, result)
+
+
+def _region(request: AWSPreparedRequest) -> str:
+    authorization = request.headers["Authorization"]
+    text = authorization.decode() if isinstance(authorization, bytes) else authorization
+    return text.split("Credential=", 1)[1].split(",", 1)[0].split("/")[2]

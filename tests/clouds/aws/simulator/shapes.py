@@ -1,0 +1,79 @@
+"""Checks both sides of a simulated call against botocore's models, so that the simulator cannot drift from the API.
+
+botocore's own validator knows names, types, required members and minima; enums, maxima and patterns are walked here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.model import OperationModel, Shape
+from botocore.validate import ParamValidator
+
+
+def wrong_output(model: OperationModel, result: dict[str, Any]) -> list[str]:
+    """What is wrong with an answer; empty when the real API could have sent it."""
+    if model.output_shape is None:
+        return [f"{model.name} has no output, got {sorted(result)}"] if result else []
+    report = ParamValidator().validate(result, model.output_shape)
+    found = [report.generate_report()] if report.has_errors() else []
+    return found + list(constraints(model.output_shape, result, model.name))
+
+
+def wrong_input(model: OperationModel, params: dict[str, Any]) -> list[str]:
+    """What the service would refuse although botocore sends it, in the service's own style."""
+    if model.input_shape is None:
+        return []
+    return list(constraints(model.input_shape, params, ""))
+
+
+def constraints(shape: Shape, value: Any, path: str) -> Iterator[str]:
+    """Violations of enum, maximum and pattern, one sentence each."""
+    match shape.type_name:
+        case "structure":
+            for key, item in value.items():
+                if key in shape.members and item is not None:
+                    yield from constraints(shape.members[key], item, _lower(path, key))
+        case "list":
+            yield from _longest(shape, len(value), path, value)
+            for index, item in enumerate(value, 1):
+                yield from constraints(shape.member, item, f"{path}.{index}.member")
+        case "map":
+            yield from _longest(shape, len(value), path, value)
+            for key, item in value.items():
+                yield from constraints(shape.value, item, f"{path}.{key}")
+        case "string":
+            yield from _longest(shape, len(value), path, value)
+            allowed, pattern = getattr(shape, "enum", []), shape.metadata.get("pattern")
+            if allowed and value not in allowed:
+                yield _fails(value, path, f"Member must satisfy enum value set: [{', '.join(allowed)}]")
+            if pattern and not _matches(pattern, value):
+                yield _fails(value, path, f"Member must satisfy regular expression pattern: {pattern}")
+        case "integer" | "long" | "float" | "double":
+            most = shape.metadata.get("max")
+            if most is not None and value > most:
+                yield _fails(value, path, f"Member must have value less than or equal to {most}")
+
+
+def _longest(shape: Shape, length: int, path: str, value: Any) -> Iterator[str]:
+    most = shape.metadata.get("max")
+    if most is not None and length > most:
+        yield _fails(value, path, f"Member must have length less than or equal to {most}")
+
+
+def _matches(pattern: str, value: str) -> bool:
+    try:
+        return re.fullmatch(pattern, value, re.DOTALL) is not None
+    except re.error:  # a few are in Java's dialect
+        return True
+
+
+def _lower(path: str, key: str) -> str:
+    name = key[:1].lower() + key[1:]
+    return f"{path}.{name}" if path else name
+
+
+def _fails(value: Any, path: str, rule: str) -> str:
+    return f"Value '{str(value)[:200]}' at '{path}' failed to satisfy constraint: {rule}"
