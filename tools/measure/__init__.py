@@ -1,0 +1,1 @@
+"""Measure a model endpoint, list the runs, compare them."""

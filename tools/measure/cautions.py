@@ -1,0 +1,131 @@
+"""What has to be known before a figure of a run is believed: judged from the record alone, so that a file from another
+machine is judged the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.measure.client import KINDS, NO_USAGE
+from tools.measure.client.share import was_the_limit
+from tools.measure.host import why_noisy
+from tools.measure.record import BatchRecord, Caution, Part, RequestRecord, Run
+from tools.measure.stats import percentile, spread
+
+CACHED = "cached_prompt"
+CUT_OFF = "cut_off"
+CACHED_SHARE = 0.25
+"""A prompt of which a quarter or more came from a cache was not a new prompt."""
+SLOW_RATIO = 5.0
+SLOW_MS = 100.0
+"""A first token that took five times as long as that of half of its batch, and more than a tenth of a second."""
+UNSTEADY = 0.15
+"""Repeats of the same batch that differ by more than this share of their median."""
+
+
+def request_cautions(request: RequestRecord) -> Iterator[str]:
+    """What is no failure of a request and has to be counted."""
+    if request.kind != "ok":
+        return
+    if request.tokens_from == "chunks":
+        yield NO_USAGE
+    if request.cached_tokens and request.cached_tokens >= CACHED_SHARE * (request.prompt_tokens or 0):
+        yield CACHED
+
+
+def judge(run: Run) -> tuple[Caution, ...]:
+    """Every warning of a run, the gravest first."""
+    return tuple(each for judged in (_client, _host, _accelerator, _unsteady, _slow, _parts) for each in judged(run))
+
+
+def _client(run: Run) -> Iterator[Caution]:
+    limited = [
+        (part, batch) for part in run.parts if part.name != "answers" for batch in part.batches if _limited(batch)
+    ]
+    if limited:
+        names = ", ".join(dict.fromkeys(f"{part.name} {batch.label}" for part, batch in limited))
+        cpu = max(batch.client_cpu for _, batch in limited)
+        lag = max(batch.client_lag_p99_ms or 0.0 for _, batch in limited)
+        yield Caution(
+            kind="client_limit",
+            text=f"The client was the limit in {names}: it used up to {100 * cpu:.0f} % of a core and its event loop "
+            f"was up to {lag:.0f} ms late (p99). Measure from a less busy machine; there, the figures are not the "
+            "endpoint's alone.",
+        )
+
+
+def _limited(batch: BatchRecord) -> bool:
+    ttfts = [each.ttft_ms / 1e3 for each in batch.requests if each.kind == "ok" and each.ttft_ms is not None]
+    lag = None if batch.client_lag_p99_ms is None else batch.client_lag_p99_ms / 1e3
+    return was_the_limit(batch.client_cpu, lag, percentile(ttfts, 0.5) if ttfts else None)
+
+
+def _host(run: Run) -> Iterator[Caution]:
+    why = why_noisy(run.host, run.client.cores) if run.host is not None else ""
+    if why:
+        yield Caution(kind="noisy_host", text=f"The measuring machine was not steady: {why}.")
+
+
+def _accelerator(run: Run) -> Iterator[Caution]:
+    for each in run.accelerators:
+        if each.throttled:
+            yield Caution(kind="throttled", text=f"{each.name} slowed itself down: {', '.join(each.throttled)}.")
+
+
+def _unsteady(run: Run) -> Iterator[Caution]:
+    wide = [
+        f"{figure.label} {100 * spread(figure.samples):.0f} %"
+        for part in run.parts
+        for figure in part.figures
+        if figure.key.endswith("tokens_per_second") and len(figure.samples) > 1 and spread(figure.samples) > UNSTEADY
+    ]
+    if wide:
+        yield Caution(kind="unsteady", text=f"Repeats differ widely (range over median): {', '.join(wide)}.")
+
+
+def _slow(run: Run) -> Iterator[Caution]:
+    slow = total = 0
+    for batch in (batch for part in run.parts if part.name != "answers" for batch in part.batches):
+        ttfts = [each.ttft_ms for each in batch.requests if each.kind == "ok" and each.ttft_ms is not None]
+        limit = max(SLOW_MS, SLOW_RATIO * percentile(ttfts, 0.5)) if ttfts else 0.0
+        slow, total = slow + sum(ttft > limit for ttft in ttfts), total + len(ttfts)
+    if slow:
+        yield Caution(
+            kind="slow_first",
+            text=f"{slow} of {total} replies took more than {SLOW_RATIO:g} times their batch's median to the first "
+            "token; they are in the figures, since the endpoint did that.",
+        )
+
+
+def _parts(run: Run) -> Iterator[Caution]:
+    for part in run.parts:
+        if part.errors:
+            counts = ", ".join(f"{count} {kind} ({KINDS.get(kind, kind)})" for kind, count in part.errors.items())
+            yield Caution(
+                kind="failed_requests",
+                text=f"{part.title.capitalize()}: {sum(part.errors.values())} of {part.requests} requests failed and "
+                f"are in no timing: {counts}.",
+            )
+        yield from _counted(part)
+
+
+def _counted(part: Part) -> Iterator[Caution]:
+    where = part.title.capitalize()
+    if count := part.cautions.get(NO_USAGE, 0):
+        yield Caution(
+            kind=NO_USAGE,
+            text=f"{where}: {count} of {part.requests} replies came without usage; their chunks were counted as "
+            "tokens.",
+        )
+    if (count := part.cautions.get(CACHED, 0)) and part.name != "answers":
+        yield Caution(
+            kind=CACHED,
+            text=f"{where}: {count} of {part.requests} prompts came in part from the engine's cache, so TTFT is too "
+            "short.",
+        )
+    if count := part.cautions.get(CUT_OFF, 0):
+        limit = part.settings.get("max_tokens")
+        yield Caution(
+            kind=CUT_OFF,
+            text=f"{where}: {count} of {len(part.items)} replies were cut off at {limit} tokens; what they would have "
+            "said is not known.",
+        )

@@ -1,0 +1,104 @@
+"""What differs between runs besides what was measured: it is listed before any figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from clouds.models import Record
+from tools.measure.record import Part, Run
+
+OUTCOMES = {"kv_cache_bytes", "kv_cache_tokens", "load_seconds", "max_concurrency"}
+"""Engine facts that follow from everything else: they are figures of a comparison, not causes."""
+CHECKPOINT = {"model_sha256", "parameters", "weights_bytes", "quantization"}
+"""Facts of the weights themselves: listed only where the model's name does not say it already."""
+UNSEEN = ""
+AGAIN = " again"
+"""How the variant of a repeated base ends."""
+
+
+class Difference(Record):
+    """One thing that is not the same in all runs; a value per run, in their order. "" is: not recorded."""
+
+    what: str
+    values: tuple[str, ...]
+
+
+def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
+    """Hardware, model, engine, settings, price and client, in this order. Nothing that is the same is listed."""
+    described = [dict(_described(run)) for run in runs]
+    names = dict.fromkeys(name for each in described for name in each)
+    found = [Difference(what=name, values=tuple(each.get(name, UNSEEN) for each in described)) for name in names]
+    unlike = [each for each in found if len(set(each.values)) > 1]
+    if any(each.what == "model" for each in unlike):
+        said = {f"engine {_words(name)}" for name in CHECKPOINT}
+        unlike = [each for each in unlike if each.what not in said]
+    return tuple(unlike)
+
+
+def causes(found: Sequence[Difference]) -> tuple[str, ...]:
+    """Which kinds of thing differ that can make a figure differ: hardware, model, engine."""
+    kinds = dict.fromkeys(each.what.split(" ")[0] for each in found)
+    return tuple(kind for kind in ("hardware", "model", "engine") if kind in kinds)
+
+
+def identity(run: Run) -> tuple[tuple[str, str], ...]:
+    """What makes two runs measurements of the same thing: everything above but the client and the price's date."""
+    place = () if run.engine or run.hardware else (("endpoint", run.subject.ref),)
+    kept = tuple((name, value) for name, value in _described(run) if not name.startswith(("client ", "price")))
+    return (*place, *kept)
+
+
+def shape_problems(base: Run, other: Run, part: str) -> tuple[str, ...]:
+    """Why a part of these two cannot be compared: another profile, another shape, not whole. Empty when it can."""
+    if base.profile != other.profile:
+        return (f"profiles differ ({base.profile}, {other.profile})",)
+    first, second = base.part(part), other.part(part)
+    if first is None or second is None:
+        return (f"{part} was not measured in {'both' if first is second else 'one of them'}",)
+    problems = [f"{each} differs" for each in _unlike(first, second)]
+    problems += [
+        f"{part} is incomplete in {run.name}" for run, each in ((base, first), (other, second)) if not each.complete
+    ]
+    return tuple(problems)
+
+
+def _unlike(first: Part, second: Part) -> Iterator[str]:
+    for name in dict.fromkeys((*first.settings, *second.settings)):
+        if first.settings.get(name) != second.settings.get(name):
+            yield f"{name} ({first.settings.get(name)}, {second.settings.get(name)})"
+
+
+def _described(run: Run) -> Iterator[tuple[str, str]]:
+    yield from _fields("hardware", run.hardware.model_dump(exclude_defaults=True) if run.hardware else {})
+    yield "model", run.subject.model
+    if run.subject.variant:
+        yield "engine variant", run.subject.variant.removesuffix(AGAIN)
+    engine = run.engine.model_dump(exclude_defaults=True) if run.engine else {}
+    facts = {**engine, **engine.pop("settings", {})}
+    yield from _fields("engine", {name: facts[name] for name in facts if name not in {*OUTCOMES, "model", "settings"}})
+    yield "profile", run.profile
+    for part in run.parts:
+        yield from _fields(part.name, part.settings)
+    yield from _fields("price", run.price.model_dump(exclude_defaults=True) if run.price else {})
+    client = run.client
+    yield "client machine", f"{client.cpu}, {client.cores} cores, {client.host}"
+    yield "client software", f"{client.loop}, Python {client.python}, {_text(client.versions)}"
+
+
+def _fields(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in fields.items():
+        if value is not None:
+            yield f"{kind} {_words(name)}", _text(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,78 @@
+"""A-B-A: the base measured again. What moved between its first and its last run is the machine's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clouds.models import Record
+from tools.measure.comparing.differences import identity, shape_problems
+from tools.measure.comparing.pairs import answers
+from tools.measure.record import Run
+
+SPEEDS = (".tokens_per_second",)
+
+
+class DriftRow(Record):
+    """One figure of the base and of its repeat."""
+
+    key: str
+    figure: str
+    first: float
+    again: float
+    drift_percent: float
+    """Again over first, minus 1: -0.7 is 0.7 % slower."""
+
+
+class Repeat(Record):
+    """One repeat of the base: how far each speed moved, and how many answers stayed the same."""
+
+    run: str
+    rows: tuple[DriftRow, ...]
+    largest_percent: float | None
+    """The largest move of a speed in either direction, without sign."""
+    identical: int | None = None
+    asked: int | None = None
+
+
+def split(runs: Sequence[Run]) -> tuple[Run, tuple[Run, ...], tuple[Run, ...]]:
+    """The base (the first), the runs of other things, and the repeats of the base."""
+    base = runs[0]
+    mine = identity(base)
+    others = tuple(run for run in runs[1:] if identity(run) != mine)
+    repeats = tuple(run for run in runs[1:] if identity(run) == mine)
+    return base, others, repeats
+
+
+def repeat(base: Run, again: Run) -> Repeat:
+    """Every speed that both have. Parts of another shape are left out: they are no repeat."""
+    found = []
+    for part in base.parts:
+        if shape_problems(base, again, part.name):
+            continue
+        for figure in part.figures:
+            other = again.figure(figure.key)
+            if not figure.value or other is None or other.value is None:
+                continue
+            moved = 100 * (other.value / figure.value - 1)
+            row = DriftRow(
+                key=figure.key, figure=figure.label, first=figure.value, again=other.value, drift_percent=moved
+            )
+            found.append(row)
+    speeds = [row for row in found if row.key.endswith(SPEEDS)]
+    same = answers(base, again)
+    return Repeat(
+        run=again.id,
+        rows=tuple(found),
+        largest_percent=max((abs(row.drift_percent) for row in speeds), default=None),
+        identical=same.identical if same else None,
+        asked=same.asked if same else None,
+    )
+
+
+def drifts(repeats: Sequence[Repeat]) -> dict[str, float]:
+    """By key, the largest move of a figure over all repeats, as a share without sign."""
+    found: dict[str, float] = {}
+    for each in repeats:
+        for row in each.rows:
+            found[row.key] = max(found.get(row.key, 0.0), abs(row.drift_percent) / 100)
+    return found

@@ -1,0 +1,125 @@
+"""One figure of two runs: ratio, range and verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clouds.models import Record
+from tools.measure.comparing.differences import shape_problems
+from tools.measure.measurement import figure_of
+from tools.measure.record import Figure, Run
+from tools.measure.statistics.ratios import ENOUGH, Ratio, ratio_of_passes
+from tools.measure.statistics.verdict import of_range
+from tools.measure.statistics.words import Verdict, Word
+
+FLOOR = 0.02
+"""Below 2 % nothing is claimed from fewer than five repeats a side: between machines of one kind throughput moved by
+about as much, and two repeats a side fall apart by chance in one of three cases."""
+
+
+class Row(Record):
+    """One figure, base against another. `low` and `high` are the range of the ratio, made as `method` says."""
+
+    key: str
+    figure: str
+    unit: str
+    base: float | None
+    other: float | None
+    ratio: float | None
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    no_overlap: bool = False
+    """Every repeat of one side lies beyond every repeat of the other."""
+    verdict: Word
+    why: str
+
+
+def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
+    """Every figure that either run has, but the answers, which are paired question by question.
+
+    `drifts` holds, by key, how far the base moved when it was measured again.
+    """
+    found: list[Row] = []
+    for part in dict.fromkeys(part.name for run in (base, other) for part in run.parts):
+        problems = (*shape_problems(base, other, part), *_limited(base, other))
+        figures = {run.id: dict(_figures(run, part)) for run in (base, other)}
+        first, second = figures[base.id], figures[other.id]
+        keys = [key for key in dict.fromkeys((*first, *second)) if not key.startswith("answers.right")]
+        found += [_row(first.get(key), second.get(key), problems, drifts.get(key)) for key in keys]
+    return tuple(found)
+
+
+def _figures(run: Run, part_name: str) -> Iterator[tuple[str, Figure]]:
+    part = run.part(part_name)
+    for figure in part.figures if part else ():
+        yield figure.key, figure
+        if part_name == "load" and figure.key.endswith(".tokens_per_second") and figure.value:
+            yield from _cost(run, figure)
+
+
+def _cost(run: Run, throughput: Figure) -> Iterator[tuple[str, Figure]]:
+    """The cost of a million output tokens as a figure: by the hour it has the throughput's repeats."""
+    level = throughput.key.split(".")[1]
+    row = next((each for each in run.costs if str(each.at_once) == level), None)
+    if row is None or run.price is None or not throughput.value:
+        return
+    scale = row.usd_per_million_output * throughput.value
+    samples = tuple(scale / rate for rate in throughput.samples) if run.price.hourly else ()
+    key, label = f"load.{level}.usd_per_million", f"{level} at once, $ per million"
+    yield key, figure_of(key, label, "$", row.usd_per_million_output, samples, formula="cost", better="lower")
+
+
+def _limited(base: Run, other: Run) -> tuple[str, ...]:
+    return tuple(
+        f"the client was the limit in {run.name}"
+        for run in (base, other)
+        if any(each.kind == "client_limit" for each in run.warnings)
+    )
+
+
+def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...], drift: float | None) -> Row:
+    known = first or second
+    if known is None:
+        raise ValueError("a row needs a figure")
+    ratio = passes = None
+    if first is None or second is None or first.value is None or second.value is None:
+        problems = problems or ("only one run has it",)
+    elif first.value > 0:
+        ratio = second.value / first.value
+        passes = _passes(first, second)
+    verdict = _verdict(known, passes, problems, drift)
+    return Row(
+        key=known.key,
+        figure=known.label,
+        unit=known.unit,
+        base=first.value if first else None,
+        other=second.value if second else None,
+        ratio=ratio,
+        low=passes.low if passes else None,
+        high=passes.high if passes else None,
+        method=passes.method if passes else "",
+        no_overlap=passes is not None and not passes.overlap and min(passes.n_base, passes.n_other) > 1,
+        verdict=verdict.word,
+        why=verdict.why,
+    )
+
+
+def _passes(first: Figure, second: Figure) -> Ratio | None:
+    if min(first.samples, default=0) <= 0 or min(second.samples, default=0) <= 0:
+        return None
+    return ratio_of_passes(first.samples, second.samples)
+
+
+def _verdict(figure: Figure, passes: Ratio | None, problems: tuple[str, ...], drift: float | None) -> Verdict:
+    higher = {"higher": True, "lower": False}.get(figure.better)
+    if passes is None:
+        return of_range(None, None, cannot=problems or ("there are no repeats to tell a difference from noise",))
+    verdict = of_range(passes.low, passes.high, higher_is_better=higher, drift=drift, cannot=problems)
+    few = min(passes.n_base, passes.n_other) < ENOUGH
+    if verdict.word in {"better", "worse"} and few and passes.low is not None and passes.high is not None:
+        edge = passes.low - 1 if passes.low > 1 else 1 - passes.high
+        if edge <= FLOOR:
+            why = f"{100 * edge:.1f} % apart; below {100 * FLOOR:.0f} % fewer than {ENOUGH} repeats a side show nothing"
+            return Verdict(word="within noise", why=why)
+    return verdict

@@ -1,0 +1,75 @@
+"""One run: walk the measurements of one endpoint in a loop of its own, and write the file after every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from time import perf_counter
+
+from clouds.base import Progress
+from tools.measure import host
+from tools.measure.client import ModelClient
+from tools.measure.client.learn import learn
+from tools.measure.draft import Draft, now
+from tools.measure.gpu import Watch
+from tools.measure.job import Job
+from tools.measure.loop import Feed, in_own_loop
+from tools.measure.measurement import Bench, Measurement, Taken
+from tools.measure.record import HostCheck, Part, Run
+from tools.measure.recording import part_of
+
+
+def measure(job: Job, progress: Progress) -> Run:
+    """Measure one endpoint. The file says `failed` or `incomplete` when this raises.
+
+    Raises CloudError when no reply can be had, and Cancelled when asked to stop.
+    """
+    draft = Draft(job)
+    watch = Watch()
+    steal = host.Steal()
+    try:
+        if job.here:
+            watch.start()
+        draft.change(host=HostCheck(calibration_ms_before=host.calibrate(), load_before=host.load_average()))
+        draft.save()
+        in_own_loop(lambda feed: _walk(job, draft, feed), progress)
+    except BaseException as error:
+        draft.failed(error)
+        raise
+    finally:
+        draft.close(watch, steal)
+    return draft.run
+
+
+async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
+    total = job.total or job.steps
+    async with ModelClient(job.wire, job.limits) as client:
+        feed.say(f"asking {job.subject.ref} for a first reply", job.done_before, total)
+        draft.learned(await learn(client), client)
+        done = count(job.done_before + 1)
+        for measurement in job.measurements:
+            await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
+
+
+async def _measured(
+    measurement: Measurement, job: Job, client: ModelClient, draft: Draft, say: Callable[[str], None]
+) -> None:
+    """One measurement; whatever ends it early, what it had is kept."""
+    plan, taken = measurement.plan(job.ask), Taken()
+    started, begun = now(), perf_counter()
+
+    def part(*, complete: bool) -> Part:
+        seconds = perf_counter() - begun
+        return part_of(measurement, plan, taken, complete=complete, started=started, seconds=seconds)
+
+    def stepped(says: str) -> None:
+        say(says)
+        if draft.due:
+            draft.put(part(complete=False))
+
+    try:
+        await measurement.run(plan, Bench(client, taken, stepped))
+    except BaseException:
+        draft.put(part(complete=False))
+        raise
+    draft.put(part(complete=True))

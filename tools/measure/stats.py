@@ -1,0 +1,25 @@
+"""Medians, percentiles and spreads of a few numbers. Comparisons are in `statistics/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+
+def percentile(values: Sequence[float], q: float) -> float:
+    """The q-quantile (0 to 1), linear between the two closest ranks. Raises ValueError when there are none."""
+    if not values:
+        raise ValueError("no values")
+    ordered = sorted(values)
+    position = q * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def spread(values: Sequence[float]) -> float:
+    """(max - min) / median: 0 for one value. Raises ValueError when there are none."""
+    if not values:
+        raise ValueError("no values")
+    middle = median(values)
+    return (max(values) - min(values)) / middle if middle else 0.0
