@@ -97,7 +97,7 @@ class AwsApi:
             return self._sent(call, region, once, how)
         except _botocore_errors() as error:
             first = told(error, f"{call} in {region}", region)
-            if not isinstance(first, CredentialExpired | NotSignedIn) or not self._renewed(generation):
+            if not isinstance(first, CredentialExpired | NotSignedIn) or not self._renewed(generation, first.sent):
                 raise first from error
         try:
             return self._sent(call, region, once, how)
@@ -162,8 +162,8 @@ class AwsApi:
             self._prepare(session)
         return session
 
-    def _renewed(self, generation: int) -> bool:
-        """Whether another credential is on this machine now than the one that was refused."""
+    def _renewed(self, generation: int, refused: bool) -> bool:
+        """Whether another credential is on this machine now than the one that was refused, or any where none was."""
         with self._lock:
             if self._generation != generation:
                 return True
@@ -172,7 +172,7 @@ class AwsApi:
             except CloudError:
                 return False
             found = sessions.fingerprint(fresh)
-            if found is None or found == sessions.fingerprint(self.session):
+            if found is None or (refused and found == sessions.fingerprint(self.session)):
                 return False
             self._session, self._clients, self._generation = fresh, {}, generation + 1
             return True

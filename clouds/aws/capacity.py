@@ -230,10 +230,11 @@ def _reservation(row: Mapping[str, Any]) -> str:
 
 
 def _block(row: Mapping[str, Any], offers: int) -> str:
-    start = row["StartDate"]
+    start, fee = row["StartDate"], row.get("UpfrontFee", "")
+    fee = f"{float(fee):,.2f}" if fee else "an unknown sum"
     hours = row.get("CapacityBlockDurationHours", _BLOCK_HOURS)
     return (
         f"capacity block of {row['InstanceType']} in {row.get('AvailabilityZone', '?')}: {hours} h from "
-        f"{start:%Y-%m-%d %H:%M} UTC for {row.get('CurrencyCode', 'USD')} {row.get('UpfrontFee', '?')} paid at once, "
+        f"{start:%Y-%m-%d %H:%M} UTC for {row.get('CurrencyCode', 'USD')} {fee} paid at once, "
         f"the cheapest of {offers}"
     )

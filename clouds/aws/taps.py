@@ -150,12 +150,12 @@ def typed(shape: Shape, value: Any) -> Any:
     if value is None:
         return None
     match shape.type_name:
-        case "structure":
+        case "structure" if isinstance(value, dict):
             members: Mapping[str, Shape] = shape.members  # type: ignore[attr-defined]
             return {key: typed(members[key], item) if key in members else item for key, item in value.items()}
-        case "list":
+        case "list" if isinstance(value, list):
             return [typed(shape.member, item) for item in value]  # type: ignore[attr-defined]
-        case "map":
+        case "map" if isinstance(value, dict):
             return {key: typed(shape.value, item) for key, item in value.items()}  # type: ignore[attr-defined]
         case "timestamp" if isinstance(value, str):
             return _time(value)

@@ -96,7 +96,7 @@ class Scrubber:
         if _secret(key):
             return self._marked("secrets", self._new("secrets", value, "scrubbed-secret-{}"))
         if _PAGE_KEY.search(key):
-            return self._marked("page tokens", self._new("page tokens", value, "page-{}"))
+            return self._marked("page tokens", self._new("page tokens", value, "page{}"))
         return self.text(value)
 
     def _each(self, pattern: re.Pattern[str], text: str, kind: str, make: Callable[[str], str] | None) -> str:

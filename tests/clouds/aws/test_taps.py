@@ -17,6 +17,7 @@ from clouds.aws.taps import attach
 from clouds.readonly import Forbidden, ReadOnly
 from clouds.record import Recorder
 from clouds.replay import Answer, Fixture, NotRecorded, Origin, Replay, Scenario, Tap, read_placebo
+from tests.clouds.aws.recorded import shared_models
 
 ORIGIN = Origin("documentation", "a test", date(2026, 11, 29))
 RECORDINGS = Path(__file__).parents[4] / "shared/recordings/cloud-custodian/aws"
@@ -24,6 +25,7 @@ RECORDINGS = Path(__file__).parents[4] / "shared/recordings/cloud-custodian/aws"
 
 def client(service: str, *taps: Tap, **config: Any) -> Any:
     session = botocore.session.Session()
+    shared_models(session)
     attach(session, taps)
     keys = {"aws_access_key_id": "replay", "aws_secret_access_key": "replay"}
     return session.create_client(service, region_name="us-east-2", config=Config(**config), **keys)
@@ -90,7 +92,8 @@ def test_an_unmatched_request_is_an_error_and_opens_no_connection(monkeypatch: p
         ec2.describe_snapshots()
 
 
-def test_raw_bytes_go_through_retries_and_the_real_parser() -> None:
+def test_raw_bytes_go_through_retries_and_the_real_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     throttled = Answer(400, wire=b'{"__type": "ThrottlingException", "message": "Rate exceeded"}')
     good = Answer(
         200, headers={"content-type": "application/x-amz-json-1.1"}, wire=b'{"Endpoints": [{"EndpointName": "g"}]}'
