@@ -135,6 +135,22 @@ def _group(api: Api, scope: Scope, params: Params) -> Found | None:
     return None
 
 
+def _rule(api: Api, scope: Scope, params: Params) -> Found | None:
+    """A rule lives and dies with its group."""
+    try:
+        answer = api.send(Call("ec2", "DescribeSecurityGroups", {"GroupIds": [params["GroupId"]]}), scope=scope)
+    except NotFound:
+        return None
+    held = {
+        (rule.get("FromPort"), ip["CidrIp"])
+        for group in answer.get("SecurityGroups", [])
+        for rule in group.get("IpPermissions", [])
+        for ip in rule.get("IpRanges", [])
+    }
+    asked = {(rule["FromPort"], ip["CidrIp"]) for rule in params["IpPermissions"] for ip in rule["IpRanges"]}
+    return Found(str(params["GroupId"]), tags.SHARED) if asked <= held else None
+
+
 def _instance(api: Api, scope: Scope, params: Params) -> Found | None:
     """The instance of a deployment that is not gone yet, by its own tag."""
     wanted = [t["Value"] for s in params["TagSpecifications"] for t in s["Tags"] if t["Key"] == tags.DEPLOYMENT]
@@ -206,6 +222,7 @@ KINDS: Mapping[str, Kind] = {
         lambda _params, found: Call("ec2", "DeleteSecurityGroup", {"GroupId": found}),
         facts=lambda answer: {"group": answer.get("GroupId", "")},
     ),
+    "ec2.AuthorizeSecurityGroupIngress": Kind("ssh rule of", _of("GroupId"), _rule, None),
     "ec2.RunInstances": Kind(
         "instance", lambda _: "", _instance,
         lambda _params, found: Call("ec2", "TerminateInstances", {"InstanceIds": [found]}),

@@ -11,15 +11,20 @@ from typing import Any
 import botocore.session
 
 from clouds.aws.api import AwsApi
+from clouds.aws.endpoints.ec2 import Ec2, ssh
 from clouds.aws.endpoints.sagemaker import SageMaker
 from clouds.aws.prices import AwsPrices
 from clouds.aws.quotas import AwsQuotas
 from clouds.errors import Cancelled
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint
-from tests.clouds.aws.simulator import Account, Seam, offer
+from tests.clouds.aws.simulator import Account, Quota, Seam, offer
 from tools.ledger import Book
 
 PRICES = {"ml.g6.xlarge": 1.1267, "ml.g6.2xlarge": 1.222, "ml.g6.4xlarge": 1.654}
+VCPU_QUOTAS = {
+    "Running On-Demand G and VT instances": "L-DB2E81BA",
+    "All G and VT Spot Instance Requests": "L-3819A6DF",
+}
 REGIONS = ("us-east-1", "us-east-2", "us-west-2")
 
 
@@ -67,6 +72,8 @@ class Rig:
     book: Book
     heard: Heard
     sagemaker: SageMaker
+    ec2: Ec2
+    shells: list[FakeMachine]
 
     def spec(self, **changes: Any) -> DeploymentSpec:
         """Gemma 4 E2B on one L4, at most $1.50 an hour, for 4 hours."""
@@ -80,6 +87,10 @@ class Rig:
         )
         return replace(base, **changes)
 
+    def machine_spec(self, **changes: Any) -> DeploymentSpec:
+        """The same on one EC2 machine."""
+        return self.spec(**{"service": "ec2", "regions": ("us-east-1",), **changes})
+
     def plan(self, **changes: Any) -> DeploymentPlan:
         return self.sagemaker.plan(self.spec(**changes))
 
@@ -91,11 +102,40 @@ class Rig:
         """Plan, write down and carry out."""
         return self.sagemaker.create(self.begin(self.plan(**changes)), self.book, self.heard)
 
+    def deploy_machine(self, **changes: Any) -> Endpoint:
+        """Plan, write down and carry out on EC2."""
+        return self.ec2.create(self.begin(self.ec2.plan(self.machine_spec(**changes))), self.book, self.heard)
+
     def steps(self) -> list[str]:
         """The ledger's rows of the newest deployment, as `Operation state`."""
         live = [row.id for row in self.book.deployments.live()]
         found = [step for one in live for step in self.book.steps(one)]
         return [f"{step.call.operation} {step.state}" for step in found]
+
+
+DIGEST = "sha256:" + "ab" * 32
+MACHINES = {"g6.xlarge": 0.8048, "g6.2xlarge": 0.9776}
+
+
+class FakeMachine:
+    """In place of SSH to a machine: its forwarded port is an engine on loopback, commands are only written down."""
+
+    engine_port = 0
+
+    def __init__(self, machine: ssh.Machine) -> None:
+        self.machine, self.commands, self.closed = machine, list[str](), False
+
+    def forward(self, port: int) -> int:
+        return self.engine_port
+
+    def run(self, commands: str) -> str:
+        self.commands.append(commands)
+        return self.answer if commands.startswith("cat ") else ""
+
+    def close(self) -> None:
+        self.closed = True
+
+    answer = ""
 
 
 def rig(home: Path, account: Account | None = None) -> Rig:
@@ -107,7 +147,23 @@ def rig(home: Path, account: Account | None = None) -> Rig:
     quotas = AwsQuotas(api)
     heard = Heard(made)
     service = SageMaker(api, quotas, prices, now=made.now, pause=made.clock.sleep)
-    return Rig(made, seam, api, Book(home, clock=made.now), heard, service)
+    shells: list[FakeMachine] = []
+
+    def connect(_: AwsApi, machine: ssh.Machine) -> Any:
+        shells.append(FakeMachine(machine))
+        return shells[-1]
+
+    machines = Ec2(
+        api,
+        quotas,
+        prices,
+        now=made.now,
+        pause=made.clock.sleep,
+        connect=connect,
+        digest=lambda _: DIGEST,
+        address=lambda: "203.0.113.7/32",
+    )
+    return Rig(made, seam, api, Book(home, clock=made.now), heard, service, machines, shells)
 
 
 def usual() -> Account:
@@ -117,4 +173,11 @@ def usual() -> Account:
         offer(account, region, {kind: (1, 1) for kind in PRICES}, others=150)
         for kind, usd in PRICES.items():
             account.prices[f"sagemaker-hosting/{kind}", region] = usd
+        for kind, usd in MACHINES.items():
+            account.prices[f"ec2/{kind}", region] = usd
+            for zone in "ab":
+                account[region].capacity[f"{kind}@{region}{zone}"] = 1
+                account[region].capacity[f"spot:{kind}@{region}{zone}"] = 1
+        for name, code in VCPU_QUOTAS.items():
+            account[region].quotas[name] = Quota(name, code, 8.0, "ec2")
     return account

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from clouds.aws.endpoints import binding, tags
+from clouds.aws.endpoints import binding, promise, tags
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import container, removal, watch
 from clouds.aws.endpoints.sagemaker import settings as options
@@ -54,17 +54,14 @@ class Run:
 
 def begin(plan: DeploymentPlan, maker: Maker, now: Callable[[], datetime], pause: Callable[[float], None]) -> Run:
     """Take up what an earlier run left, with the end that it promised; start anew where it had come to its end."""
-    facts: Mapping[str, Any] = maker.ledger.facts(plan.deployment)
-    promised = tags.moment(str(facts.get("expires", "")))
-    going_on = promised is not None and promised > now() and not facts.get("ended")
-    end = promised if going_on and promised else now() + timedelta(hours=plan.spec.ttl_hours)
-    attempts = [dict(one) for one in facts.get("attempts", [])] if going_on else []
-    run = Run(maker, plan, binding.bind(plan, end), end, _settle(plan), now, pause, attempts)
-    if not going_on:
+    promised = promise.taken_up(maker.ledger.facts(plan.deployment), now(), plan.spec.ttl_hours)
+    attempts = [dict(one) for one in promised.attempts]
+    run = Run(maker, plan, binding.bind(plan, promised.end), promised.end, _settle(plan), now, pause, attempts)
+    if not promised.going_on:
         if any(step.state in {"intent", "done"} for step in maker.ledger.steps(plan.deployment)):
             for region in run.regions:
                 undo(run, region)
-        run.remember(expires=tags.stamp(end), ended=False)
+        run.remember(expires=tags.stamp(promised.end), ended=False)
     return run
 
 

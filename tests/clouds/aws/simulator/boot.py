@@ -4,6 +4,7 @@ article of 2026-09-26 (Gemma 4 E2B on ml.g6.xlarge, vLLM 0.30.0)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 HEALTH_CHECK = (
     "The primary container for production variant AllTraffic did not pass the ping health check. "
@@ -60,17 +61,27 @@ BROKEN = Boot(
     done=1860.0,
     failure=HEALTH_CHECK,
 )
-CONSOLE: tuple[tuple[float, str], ...] = (
-    (8.0, "[    0.000000] Linux version 6.8.0-1040-aws"),
-    (
-        20.0,
-        "-----BEGIN SSH HOST KEY KEYS-----\n"
-        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1sR0pT4kS6ZVbHnO1fV4zqS6n1m5q0x3lq8j0m2d4f root@ip-172-31-0-9\n"
-        "-----END SSH HOST KEY KEYS-----",
-    ),
-    (25.0, "modelrig phase: timer set"),
-    (26.0, "modelrig phase: pulling image"),
-    (150.0, "modelrig phase: image pulled"),
-    (152.0, "modelrig phase: engine started"),
-    *((at + 100, line) for at, line in VLLM.lines),
+HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1sR0pT4kS6ZVbHnO1fV4zqS6n1m5q0x3lq8j0m2d4f"
+
+
+def console(start: float, marks: tuple[tuple[float, str], ...], engine: tuple[tuple[float, str], ...]) -> Any:
+    """A console: boot, host key, then the machine's own marks and its engine's lines; `{at}` becomes the clock."""
+    first = (
+        (8.0, "[    0.000000] Linux version 6.8.0-1040-aws"),
+        (20.0, f"-----BEGIN SSH HOST KEY KEYS-----\n{HOST_KEY} root@ip-172-31-0-9\n-----END SSH HOST KEY KEYS-----"),
+    )
+    said = tuple((at, f"modelrig phase: {text} at {{at}}") for at, text in marks)
+    return tuple(sorted((*first, *said, *((at + start, line) for at, line in engine)), key=lambda pair: pair[0]))
+
+
+CONSOLE = console(
+    100.0,
+    ((25.0, "timer set"), (26.0, "pulling image"), (150.0, "image pulled"), (152.0, "engine started"), (700.0, "engine answers")),
+    VLLM.lines,
 )
+BROKEN_CONSOLE = console(
+    100.0,
+    ((25.0, "timer set"), (26.0, "pulling image"), (150.0, "image pulled"), (152.0, "engine started"),
+     (400.0, "engine failed: no answer in an hour")),
+    BROKEN.lines,
+)  # fmt: skip

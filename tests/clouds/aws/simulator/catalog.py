@@ -114,6 +114,13 @@ def get_parameters(account: Account, region: str, params: Params) -> dict[str, A
     return {"Parameters": found, "InvalidParameters": [name for name in params["Names"] if name != known]}
 
 
+def get_parameter(account: Account, region: str, params: Params) -> dict[str, Any]:
+    found = get_parameters(account, region, {"Names": [params["Name"]]})["Parameters"]
+    if not found:
+        raise Refused("ParameterNotFound", "")
+    return {"Parameter": found[0]}
+
+
 def get_products(account: Account, region: str, params: Params) -> dict[str, Any]:
     """Price list rows, as JSON texts; without the filter on the component several rows of one type match."""
     want = {f["Field"]: f["Value"] for f in params.get("Filters", [])}
@@ -199,6 +206,7 @@ OPERATIONS = {
     "service-quotas.ListServiceQuotas": list_quotas,
     "service-quotas.ListAWSDefaultServiceQuotas": list_quotas,
     "ecr.DescribeImages": describe_images,
+    "ssm.GetParameter": get_parameter,
     "ssm.GetParameters": get_parameters,
     "pricing.GetProducts": get_products,
 }

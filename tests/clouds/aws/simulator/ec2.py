@@ -232,7 +232,11 @@ def _values(account: Account, region: str, resource: str, name: str) -> Iterator
 def console(account: Account, region: str, params: Params) -> dict[str, Any]:
     row = _instance(account, region, params["InstanceId"])
     up = account.now() - row["launched"]
-    lines = [text for at, text in account.console if timedelta(seconds=at) <= up]
+    lines = [
+        text.replace("{at}", f"{row['launched'] + timedelta(seconds=at):%Y-%m-%dT%H:%M:%SZ}")
+        for at, text in account.console
+        if timedelta(seconds=at) <= up
+    ]
     return {"InstanceId": params["InstanceId"], "Timestamp": account.now(), "Output": _encoded("\n".join(lines))}
 
 

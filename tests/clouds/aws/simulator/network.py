@@ -46,7 +46,10 @@ def revoke(account: Account, region: str, params: Params) -> dict[str, Any]:
 
 
 def describe_groups(account: Account, region: str, params: Params) -> dict[str, Any]:
-    found = [g for g in account[region].groups if _matches(account, region, g, params.get("Filters", []))]
+    if params.get("GroupIds"):
+        found = [g for g in params["GroupIds"] if _group(account, region, g)]
+    else:
+        found = [g for g in account[region].groups if _matches(account, region, g, params.get("Filters", []))]
     rows = []
     for group in found:
         row = account[region].groups[group]
