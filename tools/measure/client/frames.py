@@ -7,6 +7,7 @@ from typing import Protocol
 
 from clouds.errors import InvalidInput
 from clouds.models import Wire
+from tools.measure.client.frames_aws import AwsEventStreamFramer
 from tools.measure.client.sse import SseFramer
 
 Piece = tuple[float, bytes]
@@ -20,7 +21,7 @@ class Framer(Protocol):
         """Payloads with the stamp of the read that completed each. Raises ValueError on a broken frame."""
 
 
-FRAMERS: Mapping[str, Callable[[], Framer]] = {"sse": SseFramer}
+FRAMERS: Mapping[str, Callable[[], Framer]] = {"sse": SseFramer, "aws-event-stream": AwsEventStreamFramer}
 """One name of `Wire.frames` each."""
 
 
