@@ -196,6 +196,8 @@ class Kind:
     """Who manages it ("" for nobody): such a resource is counted and never touched."""
     place: Callable[[Row, Scope], str] | None = None
     """Its location where that is not the scope's."""
+    moving: tuple[str, ...] = ()
+    """Fields that change by themselves (a size, a time of last use): a change of them is no change of the resource."""
 
     @property
     def once(self) -> bool:
@@ -283,6 +285,10 @@ class WastePack:
     """(service, operation) -> the names of the permissions it needs."""
     command: Callable[[Call, Scope], tuple[Any, ...]]
     """A call as the words of the cloud's own CLI; a `From` stays where an earlier step's answer goes."""
+    query: Callable[[str], tuple[str, ...]]
+    """What makes that CLI print the one value at a path of the answer."""
+    account_line: Callable[[str], str]
+    """A line of shell that stops a script in any other account."""
     owner: Callable[[Mapping[str, str]], str]
     """Which infrastructure as code a resource's tags name; "" for none."""
     excludes: tuple[str, ...]

@@ -59,7 +59,15 @@ _FIRST: Migration = (
         BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END""",
 )
 
-MIGRATIONS: Sequence[Migration] = (_FIRST,)
+_SECOND: Migration = (
+    """CREATE TABLE cleanup_steps (
+        plan TEXT NOT NULL, finding TEXT NOT NULL, step TEXT NOT NULL, call TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('intent', 'sent', 'done', 'failed')),
+        at TEXT NOT NULL, changed TEXT NOT NULL, answer TEXT NOT NULL DEFAULT '{}', error TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (plan, finding, step))""",
+)
+
+MIGRATIONS: Sequence[Migration] = (_FIRST, _SECOND)
 """`user_version` n means that the first n of these were applied."""
 
 

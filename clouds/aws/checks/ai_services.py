@@ -1,0 +1,213 @@
+"""Comprehend, Rekognition and Personalize: capacity that is held for a trained model while nobody asks it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+
+COMPREHEND = Listing("comprehend", "ListEndpoints", "EndpointPropertiesList")
+COMPREHEND_ENDPOINT = Kind(
+    name="Comprehend endpoint",
+    of=COMPREHEND,
+    id=lambda row, at: row["EndpointArn"],
+    label=lambda row: row["EndpointArn"].rsplit("/", 1)[-1],
+    created=lambda row: row["CreationTime"],
+    tags_read=Detail(
+        COMPREHEND, "comprehend", "ListTagsForResource", lambda rows, at: {"ResourceArn": rows[0]["EndpointArn"]},
+        rows="Tags", late=True,
+    ),
+    tags_of=words.tag_row,
+)  # fmt: skip
+CONSUMED = usage(
+    "AWS/Comprehend",
+    "ConsumedInferenceUnits",
+    COMPREHEND,
+    by=lambda row: [{"EndpointArn": row["EndpointArn"]}],
+    days=7,
+    absent="zero",
+    stat="Maximum",
+    when=lambda row: row["Status"] == "IN_SERVICE",
+    unit="inference units",
+    source="Comprehend docs, endpoint metrics: ConsumedInferenceUnits is emitted with requests",
+)
+
+
+def _comprehend(row: Row, seen: Seen) -> Waste | None:
+    if row["Status"] != "IN_SERVICE" or row.get("FlywheelArn") or seen.metric(CONSUMED, row):
+        return None
+    units = row["CurrentInferenceUnits"]
+    return Waste(
+        reason=f"no request in 7 days; holds {units} inference unit{'s' if units != 1 else ''}",
+        meters=(Meter("comprehend/inference-unit", "unit-second", units),),
+        evidence={"inference units": units, "model": row["ModelArn"]},
+    )
+
+
+def _delete_comprehend(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"EndpointArn": doomed.id}
+    return (
+        step(
+            "delete", f"delete Comprehend endpoint {doomed.name}; its model stays", "comprehend.DeleteEndpoint", name,
+            "can be undone", until=gone("comprehend.DescribeEndpoint", name, "EndpointProperties.Status"),
+        ),
+    )  # fmt: skip
+
+
+COMPREHEND_IDLE = WasteCheck(
+    id="comprehend-endpoint-idle",
+    title="Comprehend endpoint that nobody calls",
+    kind=COMPREHEND_ENDPOINT,
+    reads=(CONSUMED,),
+    judge=_comprehend,
+    why="An endpoint is billed by the second for each inference unit from the moment it is there.",
+    spares=("called in 7 days", "belongs to a flywheel", "being made or changed"),
+    meter="Comprehend inference unit seconds",
+    category="ai",
+    remove=_delete_comprehend,
+    reversal="can be undone",
+    recovery="The model stays; a new endpoint for it takes minutes.",
+    order=12,
+    steps=("comprehend.DeleteEndpoint", "comprehend.DescribeEndpoint"),
+)
+
+PROJECTS = Listing("rekognition", "DescribeProjects", "ProjectDescriptions")
+VERSIONS = Detail(
+    PROJECTS, "rekognition", "DescribeProjectVersions", lambda rows, at: {"ProjectArn": rows[0]["ProjectArn"]},
+    rows="ProjectVersionDescriptions",
+)  # fmt: skip
+LABELS = Kind(
+    name="Rekognition Custom Labels model",
+    of=VERSIONS,
+    id=lambda row, at: row["ProjectVersionArn"],
+    label=lambda row: "/".join(row["ProjectVersionArn"].split("/")[1:4:2]),
+    created=lambda row: row["CreationTimestamp"],
+    tags_read=Detail(
+        VERSIONS, "rekognition", "ListTagsForResource", lambda rows, at: {"ResourceArn": rows[0]["ProjectVersionArn"]},
+        rows="Tags", late=True,
+    ),
+)  # fmt: skip
+
+
+def _version_name(row: Row) -> list[dict[str, str]]:
+    """arn:…:project/NAME/version/VERSION/TIME -> the dimensions that Rekognition's metrics carry."""
+    parts = row["ProjectVersionArn"].split("/")
+    return [{"Operation": "DetectCustomLabels", "ProjectName": parts[1], "VersionName": parts[3]}]
+
+
+DETECTED = usage(
+    "AWS/Rekognition",
+    "SuccessfulRequestCount",
+    VERSIONS,
+    by=_version_name,
+    days=7,
+    absent="zero",
+    when=lambda row: row["Status"] == "RUNNING",
+    unit="requests",
+    source="Rekognition docs, CloudWatch metrics: SuccessfulRequestCount is emitted with requests",
+)
+
+
+def _labels(row: Row, seen: Seen) -> Waste | None:
+    if row["Status"] != "RUNNING" or seen.metric(DETECTED, row):
+        return None
+    units = row.get("MinInferenceUnits") or 1
+    return Waste(
+        reason=f"runs with {units} inference unit{'s' if units != 1 else ''} and answered nothing in 7 days",
+        meters=(Meter("rekognition/custom-labels-inference-unit", "unit-hour", units),),
+        bound="at least",
+        evidence={"least inference units": units},
+    )
+
+
+LABELS_IDLE = WasteCheck(
+    id="rekognition-custom-labels-running",
+    title="Custom Labels model that runs and answers nothing",
+    kind=LABELS,
+    reads=(DETECTED,),
+    judge=_labels,
+    why="A started model is billed by the hour for each inference unit until it is stopped.",
+    spares=("answered in 7 days", "stopped, or being started"),
+    unchecked=("more than the least inference units that autoscaling may hold",),
+    meter="Rekognition Custom Labels inference unit hours",
+    category="ai",
+    remove="its project's full id is not part of the version's, so that nobody could read back whether it stopped",
+    reversal="can be undone",
+    recovery="Stop it with stop-project-version: it stays trained, and start-project-version takes it up again.",
+    order=12,
+)
+
+CAMPAIGNS = Listing("personalize", "ListCampaigns", "campaigns")
+CAMPAIGN_DETAIL = Detail(
+    CAMPAIGNS, "personalize", "DescribeCampaign", lambda rows, at: {"campaignArn": rows[0]["campaignArn"]},
+    rows="campaign",
+)  # fmt: skip
+CAMPAIGN = Kind(
+    name="Personalize campaign",
+    of=CAMPAIGN_DETAIL,
+    id=lambda row, at: row["campaignArn"],
+    label=lambda row: row["name"],
+    created=lambda row: row["creationDateTime"],
+    tags_read=Detail(
+        CAMPAIGN_DETAIL, "personalize", "ListTagsForResource", lambda rows, at: {"resourceArn": rows[0]["campaignArn"]},
+        rows="tags", late=True,
+    ),
+    tags_of=words.tag_row,
+)  # fmt: skip
+RECOMMENDED = usage(
+    "AWS/Personalize",
+    "GetRecommendations GetPersonalizedRanking",
+    CAMPAIGN_DETAIL,
+    by=lambda row: [{"CampaignArn": row["campaignArn"]}],
+    days=7,
+    absent="zero",
+    when=lambda row: row["status"] == "ACTIVE" and bool(row.get("minProvisionedTPS")),
+    unit="requests",
+    source="Personalize docs, CloudWatch metrics: counts are emitted with requests",
+)
+
+
+def _campaign(row: Row, seen: Seen) -> Waste | None:
+    least = row.get("minProvisionedTPS") or 0
+    if row["status"] != "ACTIVE" or not least or seen.metric(RECOMMENDED, row):
+        return None
+    return Waste(
+        reason=f"no request in 7 days; {least} requests a second are provisioned",
+        meters=(Meter("personalize/tps", "unit-hour", least),),
+        evidence={"least provisioned TPS": least},
+    )
+
+
+def _delete_campaign(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"campaignArn": doomed.id}
+    return (
+        step(
+            "delete", f"delete campaign {doomed.name}; its solution stays", "personalize.DeleteCampaign", name,
+            "can be undone", until=gone("personalize.DescribeCampaign", name, "campaign.status"),
+        ),
+    )  # fmt: skip
+
+
+CAMPAIGN_IDLE = WasteCheck(
+    id="personalize-campaign-idle",
+    title="Personalize campaign that nobody asks",
+    kind=CAMPAIGN,
+    reads=(RECOMMENDED,),
+    judge=_campaign,
+    why="A campaign is billed every hour for its least provisioned requests a second.",
+    spares=("asked in 7 days", "no least provisioned", "being made or changed"),
+    unchecked=("recommenders of domain dataset groups",),
+    meter="Personalize requests-a-second hours",
+    category="ai",
+    min_age=timedelta(days=7),
+    remove=_delete_campaign,
+    reversal="can be undone",
+    recovery="The trained solution version stays; a new campaign for it takes some minutes.",
+    order=12,
+    steps=("personalize.DeleteCampaign", "personalize.DescribeCampaign"),
+)
+CHECKS = (COMPREHEND_IDLE, LABELS_IDLE, CAMPAIGN_IDLE)

@@ -1,0 +1,204 @@
+"""SageMaker endpoints that nobody calls, and those that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.sagemaker_components import COMPONENT, COMPONENT_CALLS, COMPONENTS, SOURCE, copies
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+
+ENDPOINTS = Listing("sagemaker", "ListEndpoints", "Endpoints")
+ENDPOINT = Detail(
+    ENDPOINTS, "sagemaker", "DescribeEndpoint", lambda rows, at: {"EndpointName": rows[0]["EndpointName"]}
+)
+CONFIG = Detail(
+    ENDPOINT,
+    "sagemaker",
+    "DescribeEndpointConfig",
+    lambda rows, at: {"EndpointConfigName": rows[0]["EndpointConfigName"]},
+    when=lambda row: row["EndpointStatus"] == "InService" and bool(row.get("EndpointConfigName")),
+)
+ENDPOINT_TAGS = Detail(
+    ENDPOINT, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["EndpointArn"]}, rows="Tags", late=True
+)
+
+
+def serving(row: Row) -> bool:
+    """Whether an endpoint holds instances and takes requests."""
+    return row["EndpointStatus"] in ("InService", "UpdateRollbackFailed") and any(_instances(row))
+
+
+def _instances(row: Row) -> Iterator[Row]:
+    """Variants that hold instances: serverless ones and those scaled to zero hold none."""
+    for variant in (*row.get("ProductionVariants", ()), *row.get("ShadowProductionVariants", ())):
+        if variant.get("CurrentInstanceCount") and not variant.get("CurrentServerlessConfig"):
+            yield variant
+
+
+CALLS = usage(
+    "AWS/SageMaker",
+    "Invocations",
+    ENDPOINT,
+    by=lambda row: [
+        {"EndpointName": row["EndpointName"], "VariantName": each["VariantName"]} for each in row["ProductionVariants"]
+    ],
+    days=7,
+    absent="zero",
+    when=serving,
+    unit="requests",
+    source=SOURCE,
+)
+BACKLOG = usage(
+    "AWS/SageMaker",
+    "ApproximateBacklogSize",
+    ENDPOINT,
+    by=lambda row: [{"EndpointName": row["EndpointName"]}],
+    days=7,
+    absent="unresolved",
+    stat="Maximum",
+    when=lambda row: serving(row) and bool(row.get("AsyncInferenceConfig")),
+    unit="waiting",
+    source="SageMaker docs, asynchronous inference metrics: always emitted while the endpoint is there",
+)
+REAL_TIME = Kind(
+    name="SageMaker endpoint",
+    of=ENDPOINT,
+    id=lambda row, at: row["EndpointArn"],
+    label=lambda row: row["EndpointName"],
+    created=lambda row: row["CreationTime"],
+    tags_read=ENDPOINT_TAGS,
+    tags_of=words.tag_row,
+)
+_BY_ENDPOINT = words.by("EndpointName")
+
+
+def placed(row: Row, seen: Seen) -> list[tuple[str, int]]:
+    """(instance type, how many) of everything that an endpoint holds, by the type that was placed."""
+    config = seen.one(CONFIG, row) or {}
+    types = {
+        each["VariantName"]: each
+        for each in (*config.get("ProductionVariants", ()), *config.get("ShadowProductionVariants", ()))
+    }
+    found = []
+    for variant in _instances(row):
+        pools = [(pool["InstanceType"], pool["CurrentInstanceCount"]) for pool in variant.get("InstancePools", ())]
+        held = [(name, count) for name, count in pools if count]
+        if not held:
+            name = types.get(variant["VariantName"], {}).get("InstanceType", "a type that is not known")
+            held = [(name, variant["CurrentInstanceCount"])]
+        found += held
+    return found
+
+
+def _idle(row: Row, seen: Seen) -> Waste | None:
+    if not serving(row):
+        return None
+    components = seen.index(COMPONENTS, _BY_ENDPOINT).get(row["EndpointName"], ())
+    if components:
+        described = seen.index(COMPONENT, _BY_ENDPOINT).get(row["EndpointName"], ())
+        active = [each for each in described if each["InferenceComponentStatus"] == "InService" and copies(each) > 0]
+        if len(active) < len(components) and any(each["InferenceComponentStatus"] != "InService" for each in described):
+            return None  # one of them is being made or changed: somebody is at work on it
+        if not all(words.older(seen, each["CreationTime"], days=7) for each in described):
+            return None  # a component that is younger than the window
+        requests = sum(seen.metric(COMPONENT_CALLS, each) for each in active)
+    else:
+        requests = seen.metric(CALLS, row)
+        if row.get("AsyncInferenceConfig"):
+            requests += seen.metric(BACKLOG, row)
+    if requests:
+        return None
+    held = placed(row, seen)
+    config = seen.one(CONFIG, row) or {}
+    meters = [Meter(f"sagemaker-hosting/{name}/on-demand", "hour", count) for name, count in held]
+    by_name = {each["VariantName"]: each for each in config.get("ProductionVariants", ())}
+    for variant in _instances(row):
+        size = by_name.get(variant["VariantName"], {}).get("VolumeSizeInGB")
+        if size:
+            meters.append(
+                Meter("sagemaker-hosting/endpoint-volume", "GB-month", size * variant["CurrentInstanceCount"])
+            )
+    shown = ", ".join(f"{count} x {name}" for name, count in held)
+    return Waste(
+        reason=f"no request in 7 days; holds {shown}",
+        meters=tuple(meters),
+        holds=tuple(each["InferenceComponentArn"] for each in components),
+        evidence={"status": row["EndpointStatus"], "instances": shown, "components": len(components)},
+    )
+
+
+def _delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"EndpointName": doomed.row["EndpointName"]}
+    return (
+        step(
+            "delete",
+            f"delete endpoint {doomed.name}; its configuration and model stay, so it can be made again",
+            "sagemaker.DeleteEndpoint",
+            name,
+            "can be undone",
+            until=gone("sagemaker.DescribeEndpoint", name, "EndpointStatus"),
+            capacity=doomed.row["EndpointStatus"] != "Failed",
+        ),
+    )
+
+
+ENDPOINT_IDLE = WasteCheck(
+    id="sm-endpoint-idle",
+    title="SageMaker endpoint that nobody calls",
+    kind=REAL_TIME,
+    reads=(CONFIG, CALLS, BACKLOG, COMPONENTS, COMPONENT, COMPONENT_CALLS),
+    judge=_idle,
+    why="An endpoint bills every hour for each instance that it holds, whether a request comes or not.",
+    spares=(
+        "serverless, or scaled to zero instances",
+        "any variant or inference component was called in 7 days",
+        "asynchronous with a backlog",
+        "not in service (being made, changed or deleted)",
+    ),
+    unchecked=("a schedule that calls it less than once a week", "callers outside this account keep its name"),
+    meter="SageMaker hosting instance hours of the placed type, and the endpoint's volume",
+    category="ai",
+    remove=_delete,
+    reversal="can be undone",
+    recovery="Configuration and model stay: create-endpoint makes it again, if there is capacity then.",
+    order=10,
+    steps=("sagemaker.DeleteEndpoint", "sagemaker.DescribeEndpoint"),
+)
+
+
+def _failed(row: Row, _seen: Seen) -> Waste | None:
+    if row["EndpointStatus"] != "Failed":
+        return None
+    why = " ".join(str(row.get("FailureReason", "")).split())[:200]
+    return Waste(
+        reason="failed to be made; it serves nothing, and keeps its name and a place in the quota",
+        free=True,
+        evidence={"failure": why or "not given", "status": row["EndpointStatus"]},
+    )
+
+
+ENDPOINT_FAILED = WasteCheck(
+    id="sm-endpoint-failed",
+    title="SageMaker endpoint that failed",
+    kind=REAL_TIME,
+    judge=_failed,
+    why="A failed endpoint holds no instance, but its name cannot be used again and it counts against the quota.",
+    spares=("UpdateRollbackFailed, which still serves",),
+    unchecked=("whether somebody still looks into the failure",),
+    meter="none: a failed endpoint bills nothing",
+    category="ai",
+    min_age=timedelta(hours=24),
+    remove=_delete,
+    reversal="can be undone",
+    recovery="It never served; its configuration and model stay.",
+    order=10,
+    steps=("sagemaker.DeleteEndpoint", "sagemaker.DescribeEndpoint"),
+)
+
+
+CHECKS = (ENDPOINT_IDLE, ENDPOINT_FAILED)

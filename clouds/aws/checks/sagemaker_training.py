@@ -1,0 +1,262 @@
+"""SageMaker capacity that waits: warm pools, HyperPod groups, provisioned feature stores."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.accelerated import accelerated
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.steps import step, until
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
+
+WARM = Listing("sagemaker", "ListTrainingJobs", "TrainingJobSummaries", {"WarmPoolStatusEquals": "Available"})
+JOB = Detail(WARM, "sagemaker", "DescribeTrainingJob", lambda rows, at: {"TrainingJobName": rows[0]["TrainingJobName"]})
+JOB_TAGS = Detail(
+    JOB, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["TrainingJobArn"]}, rows="Tags", late=True
+)
+WARM_POOL = Kind(
+    name="SageMaker warm pool",
+    of=JOB,
+    id=lambda row, at: row["TrainingJobArn"],
+    label=lambda row: row["TrainingJobName"],
+    created=lambda row: row.get("TrainingEndTime") or row["LastModifiedTime"],
+    tags_read=JOB_TAGS,
+    tags_of=words.tag_row,
+)
+
+
+def _warm(row: Row, seen: Seen) -> Waste | None:
+    held = row["ResourceConfig"]
+    keep = held.get("KeepAlivePeriodInSeconds") or 0
+    if row.get("WarmPoolStatus", {}).get("Status") != "Available" or keep < 600 or held.get("TrainingPlanArn"):
+        return None
+    groups = held.get("InstanceGroups") or [held]
+    parts = [(group["InstanceType"], group["InstanceCount"]) for group in groups]
+    ended = words.moment(row.get("TrainingEndTime"))
+    waited = int((seen.now - ended).total_seconds() // 60) if ended else None
+    return Waste(
+        reason=f"kept warm after its job for up to {keep // 60} minutes"
+        + (f", {waited} of them gone by" if waited is not None else ""),
+        meters=tuple(Meter(f"sagemaker-training/{name}/on-demand", "hour", count) for name, count in parts),
+        bound="at most",
+        evidence={"instances": ", ".join(f"{count} x {name}" for name, count in parts), "keep alive seconds": keep},
+    )
+
+
+def _end_warm_pool(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"TrainingJobName": doomed.row["TrainingJobName"]}
+    return (
+        step(
+            "end", f"end the warm pool of {doomed.name} (keep-alive period 0)", "sagemaker.UpdateTrainingJob",
+            {**name, "ResourceConfig": {"KeepAlivePeriodInSeconds": 0}}, "can be undone", capacity=True,
+            until=until("sagemaker.DescribeTrainingJob", name, "WarmPoolStatus.Status", "Terminated", seconds=900),
+        ),
+    )  # fmt: skip
+
+
+WARM_POOL_IDLE = WasteCheck(
+    id="sm-warm-pool",
+    title="Training instances kept warm for a next job",
+    kind=WARM_POOL,
+    judge=_warm,
+    why="The instances of a warm pool are billed until its keep-alive period ends or a matching job takes them.",
+    spares=("kept for less than 10 minutes", "in use by a job", "younger than half an hour", "in a training plan"),
+    unchecked=("whether the next job is about to start",),
+    meter="SageMaker training instance hours, at most until the period ends",
+    category="ai",
+    min_age=timedelta(minutes=30),
+    remove=_end_warm_pool,
+    reversal="can be undone",
+    recovery="The next job starts cold, if there is capacity then.",
+    order=12,
+    steps=("sagemaker.UpdateTrainingJob", "sagemaker.DescribeTrainingJob"),
+)
+
+CLUSTERS = Listing("sagemaker", "ListClusters", "ClusterSummaries")
+CLUSTER = Detail(CLUSTERS, "sagemaker", "DescribeCluster", lambda rows, at: {"ClusterName": rows[0]["ClusterArn"]})
+CLUSTER_TAGS = Detail(
+    CLUSTER, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["ClusterArn"]}, rows="Tags", late=True
+)
+HYPERPOD = Kind(
+    name="SageMaker HyperPod cluster",
+    of=CLUSTER,
+    id=lambda row, at: row["ClusterArn"],
+    label=lambda row: row.get("ClusterName") or row["ClusterArn"].rsplit("/", 1)[-1],
+    created=lambda row: row["CreationTime"],
+    tags_read=CLUSTER_TAGS,
+    tags_of=words.tag_row,
+)
+
+
+def _billed(row: Row) -> list[Row]:
+    """Groups that hold accelerators and are paid by the hour: not those of a training plan, which is prepaid."""
+    return [
+        group
+        for group in row.get("InstanceGroups", ())
+        if group.get("CurrentCount") and not group.get("TrainingPlanArn") and accelerated(group.get("InstanceType", ""))
+    ]
+
+
+GPU_USE = usage(
+    "ContainerInsights",
+    "node_gpu_utilization",
+    CLUSTER,
+    by=lambda row: [{"ClusterName": row["Orchestrator"]["Eks"]["ClusterArn"].rsplit("/", 1)[-1]}],
+    days=1,
+    absent="unresolved",
+    stat="Maximum",
+    when=lambda row: bool(_billed(row)) and "Eks" in row.get("Orchestrator", {}),
+    unit="percent",
+    source="Container Insights for EKS with enhanced observability: emitted while a node with a GPU is there",
+)
+
+
+def _hyperpod(row: Row, seen: Seen) -> Waste | None:
+    groups = _billed(row)
+    if row["ClusterStatus"] != "InService" or not groups:
+        return None
+    if any(group.get("OnStartDeepHealthChecks") and group.get("Status") != "InService" for group in groups):
+        return None
+    if "Eks" not in row.get("Orchestrator", {}):
+        raise Unresolved("a Slurm cluster shows its queue only on its own head node")
+    if seen.metric(GPU_USE, row) >= 1:
+        return None
+    shown = ", ".join(f"{group['CurrentCount']} x {group['InstanceType']}" for group in groups)
+    return Waste(
+        reason=f"no GPU of {shown} was used in 24 hours",
+        meters=tuple(
+            Meter(f"sagemaker-cluster/{group['InstanceType']}/on-demand", "hour", group["CurrentCount"])
+            for group in groups
+        ),
+        evidence={"groups": ", ".join(group["InstanceGroupName"] for group in groups), "instances": shown},
+    )
+
+
+def _scale_groups(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"ClusterName": doomed.row["ClusterArn"]}
+    idle = {group["InstanceGroupName"] for group in _billed(doomed.row)}
+    groups = [
+        {
+            "InstanceGroupName": group["InstanceGroupName"],
+            "InstanceType": group["InstanceType"],
+            "InstanceCount": 0 if group["InstanceGroupName"] in idle else group.get("TargetCount", 0),
+            "LifeCycleConfig": group["LifeCycleConfig"],
+            "ExecutionRole": group["ExecutionRole"],
+        }
+        for group in doomed.row["InstanceGroups"]
+        if group["InstanceGroupName"] in idle
+    ]
+    return (
+        step(
+            "scale", f"scale {', '.join(sorted(idle))} of {doomed.name} to 0", "sagemaker.UpdateCluster",
+            {**name, "InstanceGroups": groups}, "can be undone", capacity=True,
+            until=until("sagemaker.DescribeCluster", name, "ClusterStatus", "InService", failed=("Failed",), seconds=3600),
+        ),
+    )  # fmt: skip
+
+
+HYPERPOD_IDLE = WasteCheck(
+    id="sm-hyperpod-idle",
+    title="HyperPod groups with accelerators that nothing uses",
+    kind=HYPERPOD,
+    reads=(GPU_USE,),
+    judge=_hyperpod,
+    why="A HyperPod instance is billed by the hour as long as its group holds it.",
+    spares=("groups of a training plan, which is prepaid", "groups without accelerators", "deep health checks under way",
+            "any GPU used at 1 % or more in 24 hours"),
+    unchecked=("the queue of a Slurm cluster", "GPU use where Container Insights is not on"),
+    meter="SageMaker HyperPod instance hours",
+    category="ai",
+    min_age=timedelta(days=1),
+    remove=_scale_groups,
+    reversal="can be undone",
+    recovery="Scale the group up again, if there is capacity then. What is on its instances is lost.",
+    order=12,
+    steps=("sagemaker.UpdateCluster", "sagemaker.DescribeCluster"),
+)  # fmt: skip
+
+FEATURE_GROUPS = Listing("sagemaker", "ListFeatureGroups", "FeatureGroupSummaries")
+FEATURE_GROUP = Detail(
+    FEATURE_GROUPS,
+    "sagemaker",
+    "DescribeFeatureGroup",
+    lambda rows, at: {"FeatureGroupName": rows[0]["FeatureGroupName"]},
+)
+FEATURE_TAGS = Detail(
+    FEATURE_GROUP, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["FeatureGroupArn"]}, rows="Tags",
+    late=True,
+)  # fmt: skip
+
+
+def _paid(row: Row) -> bool:
+    """Whether an online store costs while idle: provisioned throughput, or kept in memory."""
+    store = row.get("OnlineStoreConfig", {})
+    if not store.get("EnableOnlineStore"):
+        return False
+    provisioned = row.get("ThroughputConfig", {}).get("ThroughputMode") == "Provisioned"
+    return bool(provisioned or store.get("StorageType") == "InMemory")
+
+
+FEATURE_USE = usage(
+    "AWS/SageMaker/FeatureStore",
+    "ConsumedReadRequestsUnits ConsumedWriteRequestsUnits",
+    FEATURE_GROUP,
+    by=lambda row: [{"FeatureGroupName": row["FeatureGroupName"]}],
+    days=14,
+    absent="zero",
+    when=lambda row: row["FeatureGroupStatus"] == "Created" and _paid(row),
+    unit="units",
+    source="SageMaker docs, Feature Store metrics: emitted when records are read or written",
+)
+FEATURE_STORE = Kind(
+    name="SageMaker feature group",
+    of=FEATURE_GROUP,
+    id=lambda row, at: row["FeatureGroupArn"],
+    label=lambda row: row["FeatureGroupName"],
+    created=lambda row: row["CreationTime"],
+    tags_read=FEATURE_TAGS,
+    tags_of=words.tag_row,
+)
+
+
+def _features(row: Row, seen: Seen) -> Waste | None:
+    if row["FeatureGroupStatus"] != "Created" or not _paid(row) or seen.metric(FEATURE_USE, row):
+        return None
+    units = row.get("ThroughputConfig", {})
+    reads, writes = units.get("ProvisionedReadCapacityUnits", 0), units.get("ProvisionedWriteCapacityUnits", 0)
+    size = (row.get("OnlineStoreTotalSizeBytes") or 0) / 1024**3
+    meters = [
+        Meter(f"sagemaker-feature-store/{word}", "unit-hour", count)
+        for word, count in (("read-capacity", reads), ("write-capacity", writes))
+        if count
+    ]
+    memory = row["OnlineStoreConfig"].get("StorageType") == "InMemory"
+    if memory:
+        meters.append(Meter("sagemaker-feature-store/in-memory", "GB-month", size))
+    return Waste(
+        reason="its online store was neither read nor written in 14 days",
+        meters=tuple(meters),
+        evidence={"read units": reads, "write units": writes, "in memory": memory, "GB": round(size, 3)},
+    )
+
+
+FEATURES_IDLE = WasteCheck(
+    id="sm-feature-store-online",
+    title="Online feature store that nobody reads or writes",
+    kind=FEATURE_STORE,
+    reads=(FEATURE_USE,),
+    judge=_features,
+    why="Provisioned throughput and storage in memory are billed by the hour, used or not.",
+    spares=("on-demand throughput with standard storage, which costs nothing idle", "read or written in 14 days"),
+    unchecked=("an ingestion that runs less often than every 14 days",),
+    meter="Feature Store capacity unit hours, in-memory GB-months",
+    category="ai",
+    min_age=timedelta(days=14),
+    remove="deleting the group deletes its online records, and the store cannot be switched off alone",
+    reversal="cannot be undone",
+    recovery="Online records are lost; an offline store in S3 stays and can fill a new group.",
+    order=60,
+)
+CHECKS = (HYPERPOD_IDLE, WARM_POOL_IDLE, FEATURES_IDLE)

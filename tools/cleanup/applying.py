@@ -1,0 +1,236 @@
+"""Carries a cleanup plan out: each resource is read again, backups are waited for, and what failed stops its finding.
+
+    1. everything that has not been begun is read again; what changed since the plan is refused
+    2. the backups of all findings are asked for, so that they run side by side
+    3. finding by finding: wait for its backup, read it again, then the other steps, each waited for and read back
+
+Everything is written down before and after it is sent: a second run goes on where the first ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from clouds.base import Api, Cloud, Missing, Progress
+from clouds.errors import CloudError, InvalidInput, NotFound
+from clouds.models import Call, Scope
+from clouds.models.removal import From
+from tools.cleanup.journal import Entry, Journal
+from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, filled, lookup
+from tools.cleanup.rereading import Sought, pack_of, reread
+from tools.cleanup.waiting import Clock, NotTrue, failure, wait
+from tools.waste.reading import extract
+
+FRESH_SECONDS = 120.0
+"""How old a reading may be when the first step that destroys something is sent."""
+Ended = Literal["done", "refused", "failed"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one finding ended. `stands` is what is there now because of us, or still there because a step failed."""
+
+    finding: PlannedFinding
+    ended: Ended
+    detail: str
+    stands: tuple[str, ...] = ()
+
+
+class Declared:
+    """Lets only the operations through that a plan's checks declare for their cleanup."""
+
+    def __init__(self, api: Api, allow: frozenset[str]) -> None:
+        self._api, self.allow = api, allow
+
+    def send(self, call: Call, *, scope: Scope) -> Any:
+        """The answer. Raises InvalidInput for an operation that the check does not declare; nothing is sent then."""
+        if str(call) not in self.allow:
+            raise InvalidInput("plan", f"{call} is no step of this check", fix="Make a new plan; this one was changed.")
+        return self._api.send(call, scope=scope)
+
+
+class Run:
+    """One run over one plan."""
+
+    def __init__(
+        self,
+        plan: CleanupPlan,
+        connect: Callable[[str], Cloud],
+        journal: Journal,
+        progress: Progress,
+        now: Callable[[], datetime],
+        clock: Clock,
+    ) -> None:
+        self._plan, self._connect, self._journal = plan, connect, journal
+        self._progress, self._now, self._clock = progress, now, clock
+        self._entries: dict[tuple[str, str], Entry] = {}
+        self._read_at: dict[str, float] = {}
+        self._changed: dict[str, str] = {}
+        self._apis: dict[tuple[str, str], Api] = {}
+
+    def run(self) -> tuple[Outcome, ...]:
+        """Every finding's end, in the order of the plan. Raises Cancelled; what was sent until then is written down."""
+        self._entries = self._journal.read()
+        self._reread([each for each in self._plan.findings if not self._begun(each)])
+        early: dict[str, Outcome] = {}
+        for finding in self._plan.findings:
+            backups = [
+                step for step in finding.steps if step.backup and self._state(finding, step) not in ("sent", "done")
+            ]
+            if backups and finding.id not in self._changed and not self._begun(finding):
+                try:
+                    self._send(finding, backups[0])
+                except (CloudError, NotTrue, KeyError) as error:
+                    early[finding.id] = self._failed(finding, backups[0], error)
+        outcomes = []
+        for number, finding in enumerate(self._plan.findings, 1):
+            self._progress.report(f"finding {number} of {len(self._plan.findings)}: {finding.name}", number - 1)
+            outcomes.append(early.get(finding.id) or self._finding(finding))
+        return tuple(outcomes)
+
+    def _begun(self, finding: PlannedFinding) -> bool:
+        """Whether the cloud took a step other than a backup: from then on the resource differs because of us."""
+        return any(self._state(finding, step) in ("sent", "done") for step in finding.steps if not step.backup)
+
+    def _unsure(self, finding: PlannedFinding) -> bool:
+        """Whether an interrupted run may have removed it: then that it is gone is no change, but the aim."""
+        return any(self._state(finding, step) == "intent" for step in finding.steps if not step.backup)
+
+    def _reread(self, findings: list[PlannedFinding]) -> None:
+        wanted = {each.id: Sought(each.cloud, each.check, each.location, each.resource) for each in findings}
+        there = reread(wanted.values(), self._connect, self._now(), self._progress)
+        for finding in findings:
+            found = there[wanted[finding.id]]
+            self._read_at[finding.id] = self._clock.read()
+            if found.wasted is None:
+                if not (found.words == "gone" and self._unsure(finding)):
+                    self._changed[finding.id] = found.words
+            elif found.wasted.tags_problem:
+                self._changed[finding.id] = f"its tags could not be read again ({found.wasted.tags_problem})"
+            elif found.wasted.fingerprint != finding.fingerprint:
+                self._changed[finding.id] = "it has changed since the plan was made"
+
+    def _finding(self, finding: PlannedFinding) -> Outcome:
+        if all(self._state(finding, step) == "done" for step in finding.steps):
+            return Outcome(finding, "done", "was done before")
+        if finding.id in self._changed:
+            return self._refusal(finding)
+        for step in finding.steps:
+            try:
+                if not step.backup and not self._begun(finding):
+                    self._fresh(finding)
+                    if finding.id in self._changed:
+                        return self._refusal(finding)
+                self._step(finding, step)
+            except (CloudError, NotTrue, KeyError) as error:
+                return self._failed(finding, step, error)
+        return Outcome(finding, "done", "done and read back")
+
+    def _fresh(self, finding: PlannedFinding) -> None:
+        if self._clock.read() - self._read_at.get(finding.id, float("-inf")) > FRESH_SECONDS:
+            rest = self._plan.findings[self._plan.findings.index(finding) :]
+            self._reread([each for each in rest if not self._begun(each) and each.id not in self._changed])
+
+    def _step(self, finding: PlannedFinding, step: PlannedStep) -> None:
+        if self._state(finding, step) == "done":
+            return
+        if self._state(finding, step) != "sent":
+            self._send(finding, step)
+        if step.wait is not None:
+            until = step.wait.until()
+            call = self._filled(finding, until.call)
+            wait(self._api(finding), until, call, finding.scope, self._progress, self._clock, step.text)
+        self._journal.done(finding.id, step.name)
+        self._mark(finding, step, "done", self._answer(finding, step))
+
+    def _send(self, finding: PlannedFinding, step: PlannedStep) -> None:
+        """Send one step, unless an interrupted run has done so and its result can be found."""
+        api = self._api(finding)
+        interrupted = self._state(finding, step) in ("intent", "failed")
+        found = self._found_again(api, finding, step) if interrupted else None
+        if found is None:
+            call = self._filled(finding, step.call.call())
+            self._journal.intent(finding.id, step.name, str(call))
+            self._mark(finding, step, "intent", {})
+            answer: Any = {}
+            try:
+                answer = api.send(call, scope=finding.scope)
+            except NotFound:
+                if step.backup:
+                    raise
+            except CloudError as error:
+                if error.code not in step.already:
+                    raise
+            found = {path: values[0] for path in self._needed(finding, step) if (values := extract(answer, path))}
+        self._journal.sent(finding.id, step.name, found)
+        self._mark(finding, step, "sent", found)
+
+    def _found_again(self, api: Api, finding: PlannedFinding, step: PlannedStep) -> dict[str, Any] | None:
+        again = lookup(step)
+        if again is None:
+            return None
+        answer = api.send(self._filled(finding, again.call), scope=finding.scope)
+        found = {path: values[0] for path, where in again.answer.items() if (values := extract(answer, where))}
+        return found if len(found) == len(again.answer) else None
+
+    def _needed(self, finding: PlannedFinding, step: PlannedStep) -> set[str]:
+        """What later calls need of this step's answer."""
+        calls = [each.call.call() for each in finding.steps]
+        calls += [each.wait.until().call for each in finding.steps if each.wait is not None]
+        return {each.path for call in calls for each in references(call.parameters) if each.step == step.name}
+
+    def _filled(self, finding: PlannedFinding, call: Call) -> Call:
+        answers = {step.name: self._answer(finding, step) for step in finding.steps}
+        parameters = filled(call.parameters, answers, lambda answer, path: [answer[path]] if path in answer else [])
+        return Call(call.service, call.operation, parameters)
+
+    def _failed(self, finding: PlannedFinding, step: PlannedStep, error: Exception) -> Outcome:
+        words = f"the answer of {error.args[0]} is missing" if isinstance(error, KeyError) else failure(error)
+        if (finding.id, step.name) in self._entries:
+            self._journal.failed(finding.id, step.name, words)
+        return Outcome(finding, "failed", f"{step.text}: {words}", self._stands(finding))
+
+    def _refusal(self, finding: PlannedFinding) -> Outcome:
+        return Outcome(finding, "refused", self._changed[finding.id], self._stands(finding))
+
+    def _stands(self, finding: PlannedFinding) -> tuple[str, ...]:
+        done = [step for step in finding.steps if self._state(finding, step) == "done"]
+        made = [f"done: {step.text}" for step in done]
+        sent = [f"asked for: {step.text}" for step in finding.steps if self._state(finding, step) in ("sent", "intent")]
+        left = [f"not done: {step.text}" for step in finding.steps if not self._state(finding, step)]
+        return (*made, *sent, *left)
+
+    def _state(self, finding: PlannedFinding, step: PlannedStep) -> str:
+        entry = self._entries.get((finding.id, step.name))
+        return entry.state if entry is not None else ""
+
+    def _answer(self, finding: PlannedFinding, step: PlannedStep) -> Mapping[str, Any]:
+        entry = self._entries.get((finding.id, step.name))
+        return entry.answer if entry is not None else {}
+
+    def _mark(self, finding: PlannedFinding, step: PlannedStep, state: str, answer: Mapping[str, Any]) -> None:
+        self._entries[finding.id, step.name] = Entry(state, answer, "")
+
+    def _api(self, finding: PlannedFinding) -> Api:
+        """The cloud's api behind what the finding's own check declares."""
+        key = (finding.cloud, finding.check)
+        if key not in self._apis:
+            cloud = self._connect(finding.cloud)
+            pack = pack_of(cloud)
+            check = next((each for each in pack.checks if each.id == finding.check), None) if pack else None
+            if check is None or isinstance(cloud.api, Missing):
+                raise InvalidInput("plan", f"{finding.check} is no check of {finding.cloud}", fix="Make a new plan.")
+            self._apis[key] = Declared(cloud.api, frozenset(check.steps))
+        return self._apis[key]
+
+
+def references(value: Any) -> list[From]:
+    """Every place in a value that an earlier answer goes into."""
+    if isinstance(value, From):
+        return [value]
+    if isinstance(value, Mapping):
+        return [found for each in value.values() for found in references(each)]
+    return [found for each in value for found in references(each)] if isinstance(value, list | tuple) else []

@@ -1,0 +1,223 @@
+"""A cleanup plan as it is kept: every step as data, what each finding looked like, and what was refused and why."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from clouds.models import Call, Reversal, Scope
+from clouds.models.removal import CleanupStep, From, Lookup, Until
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_FROM = "$from"
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """One request. `{"$from": [step, path]}` in its parameters stands for an earlier answer of the same finding."""
+
+    service: str
+    operation: str
+    parameters: Mapping[str, Any]
+
+    def call(self) -> Call:
+        """As it is sent, with its references."""
+        return Call(self.service, self.operation, _revived(self.parameters))
+
+    def __str__(self) -> str:
+        return f"{self.service}.{self.operation}"
+
+
+@dataclass(frozen=True)
+class PlannedWait:
+    """What is read after a step until it has come true."""
+
+    call: PlannedCall
+    path: str
+    done: tuple[str, ...]
+    failed: tuple[str, ...]
+    gone: bool
+    gone_on: tuple[str, ...]
+    seconds: float
+    every: float
+
+    def until(self) -> Until:
+        """As the engine waits for it."""
+        return Until(
+            self.call.call(), self.path, self.done, self.failed, self.gone, self.gone_on, self.seconds, self.every
+        )
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """One step. `recoverable_until` is a date for what is kept for a while after it was deleted."""
+
+    name: str
+    text: str
+    call: PlannedCall
+    reversal: Reversal
+    wait: PlannedWait | None = None
+    recoverable_until: str = ""
+    backup: bool = False
+    capacity: bool = False
+    already: tuple[str, ...] = ()
+    again_call: PlannedCall | None = None
+    again_answer: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlannedFinding:
+    """The steps of one finding, and what its resource looked like when they were made."""
+
+    id: str
+    check: str
+    cloud: str
+    account: str
+    location: str
+    call_location: str
+    resource: str
+    name: str
+    reason: str
+    usd_per_month: float | None
+    fingerprint: str
+    owner: str
+    steps: tuple[PlannedStep, ...]
+
+    @property
+    def scope(self) -> Scope:
+        """Where its calls are sent."""
+        return Scope(self.call_location, self.account)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A finding that has no steps, and why. Its cost is not part of what the plan saves."""
+
+    id: str
+    check: str
+    resource: str
+    name: str
+    usd_per_month: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class CleanupPlan:
+    """Steps not yet done, in the order in which they are carried out."""
+
+    id: str
+    scan: str
+    created: str
+    findings: tuple[PlannedFinding, ...]
+    refused: tuple[Refused, ...]
+    schema_version: Literal[1] = 1
+
+    @property
+    def usd_per_month(self) -> float:
+        """What is no longer paid once every step is done; findings without a price are not in it."""
+        return round(sum(each.usd_per_month or 0.0 for each in self.findings), 2)
+
+    @property
+    def unpriced(self) -> int:
+        """Findings whose saving is not known."""
+        return sum(each.usd_per_month is None for each in self.findings)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Every step in words, in order."""
+        return tuple(words(step) for each in self.findings for step in each.steps)
+
+    @property
+    def digest(self) -> str:
+        """What a token is bound to: any other step, order or state of a resource makes another digest."""
+        return hashlib.sha256(adapter().dump_json(self)).hexdigest()[:32]
+
+
+def words(step: PlannedStep) -> str:
+    """One step with what can be undone of it."""
+    fate = {
+        "can be undone": "can be undone",
+        "recoverable": f"recoverable until {step.recoverable_until or 'its window ends'}",
+        "cannot be undone": "CANNOT BE UNDONE",
+    }[step.reversal]
+    return f"{step.text}: {fate}{', capacity may not come back' if step.capacity else ''}"
+
+
+def planned(step: CleanupStep, recoverable_until: str) -> PlannedStep:
+    """A step of a check as it is kept."""
+    wait = step.until
+    return PlannedStep(
+        step.name,
+        step.text,
+        _kept(step.call),
+        step.reversal,
+        None
+        if wait is None
+        else PlannedWait(
+            _kept(wait.call), wait.path, wait.done, wait.failed, wait.gone, wait.gone_on, wait.seconds, wait.every
+        ),
+        recoverable_until if step.reversal == "recoverable" else "",
+        step.backup,
+        step.capacity,
+        step.already,
+        None if step.again is None else _kept(step.again.call),
+        {} if step.again is None else step.again.answer,
+    )
+
+
+def lookup(step: PlannedStep) -> Lookup | None:
+    """How a lost answer of the step is found again."""
+    return None if step.again_call is None else Lookup(step.again_call.call(), step.again_answer)
+
+
+def _kept(call: Call) -> PlannedCall:
+    return PlannedCall(call.service, call.operation, _plain(call.parameters))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, From):
+        return {_FROM: [value.step, value.path]}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _revived(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if set(value) == {_FROM}:
+            return From(*value[_FROM])
+        return {key: _revived(each) for key, each in value.items()}
+    return [_revived(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def filled(value: Any, answers: Mapping[str, Any], read: Any) -> Any:
+    """Parameters with every `From` replaced by what the named step answered; `read(answer, path)` finds it."""
+    if isinstance(value, From):
+        found = read(answers.get(value.step, {}), value.path)
+        if not found:
+            raise KeyError(f"{value.step}.{value.path}")
+        return found[0]
+    if isinstance(value, Mapping):
+        return {key: filled(each, answers, read) for key, each in value.items()}
+    return [filled(each, answers, read) for each in value] if isinstance(value, list | tuple) else value
+
+
+def as_json(plan: CleanupPlan) -> dict[str, Any]:
+    """The plan as plain data."""
+    return asdict(plan)
+
+
+@lru_cache(maxsize=1)
+def adapter() -> TypeAdapter[CleanupPlan]:
+    """Reads and writes plans."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    CleanupPlan.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
+    return TypeAdapter(CleanupPlan)

@@ -1,0 +1,90 @@
+"""Reads single resources again, with the reads and the judgement of the check that found them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from clouds.base import Cloud, Missing, Progress
+from clouds.errors import CloudError
+from clouds.models.waste import WastePack
+from tools.waste import scan
+from tools.waste.sight import why
+from tools.waste.survey import GLOBAL, Survey, Wasted
+
+
+@dataclass(frozen=True)
+class Sought:
+    """One resource that a check found."""
+
+    cloud: str
+    check: str
+    location: str
+    resource: str
+
+
+@dataclass(frozen=True)
+class Reread:
+    """What is there now: still waste, or why not in words."""
+
+    wasted: Wasted | None
+    words: str = ""
+
+
+def pack_of(cloud: Cloud) -> WastePack | None:
+    """The checks of a cloud, or None."""
+    return None if isinstance(cloud.waste, Missing) else cloud.waste
+
+
+def reread(
+    wanted: Iterable[Sought], connect: Callable[[str], Cloud], now: datetime, progress: Progress
+) -> Mapping[Sought, Reread]:
+    """Read every resource again: only its check, only in its place, and of its kind only the single ones."""
+    found: dict[Sought, Reread] = {}
+    by_cloud: dict[str, list[Sought]] = {}
+    for each in wanted:
+        by_cloud.setdefault(each.cloud, []).append(each)
+    for name, group in by_cloud.items():
+        try:
+            found.update(_one_cloud(connect(name), group, now, progress))
+        except CloudError as error:
+            found.update({each: Reread(None, f"could not be read again: {why(error)}") for each in group})
+    return found
+
+
+def _one_cloud(cloud: Cloud, group: list[Sought], now: datetime, progress: Progress) -> dict[Sought, Reread]:
+    pack = pack_of(cloud)
+    if pack is None:
+        return {each: Reread(None, "its cloud has no waste checks here") for each in group}
+    only: dict[str, set[str]] = {}
+    for each in group:
+        only.setdefault(each.check, set()).add(each.resource)
+    checks = tuple(check for check in pack.checks if check.id in only)
+    places = tuple(dict.fromkeys(each.location for each in group))
+    world = {check.id for check in checks if check.kind.once}
+    places = tuple(dict.fromkeys(GLOBAL if each.check in world else each.location for each in group))
+    account = cloud.identity.read().account
+    survey = Survey(
+        pack,
+        scan.reading_api(cloud, pack),
+        account,
+        now,
+        progress,
+        only={check: frozenset(ids) for check, ids in only.items()},
+        keep_rows=True,
+    )
+    looked = survey.run(checks, places)
+    wasted = {(each.check.id, each.id): each for each in looked.wasted}
+    met: dict[tuple[str, str], str] = {}
+    whole: dict[str, str] = {}
+    for _, judged in looked.judged:
+        met.update({(judged.check.id, resource): word for resource, word in judged.met.items()})
+        if judged.ended != "judged":
+            whole[judged.check.id] = f"{judged.ended}: {judged.reason}"
+    found = {}
+    for each in group:
+        key = (each.check, each.resource)
+        word = met.get(key) or whole.get(each.check) or "gone"
+        found[each] = Reread(wasted.get(key), "" if key in wasted else word)
+    return found

@@ -1,0 +1,155 @@
+"""One check over one scope: each row ends as waste, not waste, too new, unresolved, unread or managed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from clouds.models import Scope
+from clouds.models.waste import Detail, Row, Unresolved, Waste, WasteCheck
+from tools.waste.reading import Box, moment
+from tools.waste.sight import Blind, Sight, Young, why
+
+NAMED = 20
+"""Resources that are named of each sort; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One row that was judged waste, with what it was judged by."""
+
+    row: Row
+    waste: Waste
+    id: str
+    used: Mapping[str, float]
+    created: datetime | None
+
+
+@dataclass
+class Gap:
+    """Resources that could not be judged for one reason."""
+
+    call: str
+    reason: str
+    count: int = 0
+    named: list[str] = field(default_factory=list)
+
+    def add(self, name: str) -> None:
+        """One more."""
+        self.count += 1
+        if len(self.named) < NAMED:
+            self.named.append(name)
+
+
+@dataclass
+class Judged:
+    """The outcome of one check in one scope. `ended` says how the pair ended when no row was judged."""
+
+    check: WasteCheck
+    scope: Scope
+    ended: str = "judged"
+    reason: str = ""
+    rows: int = 0
+    met: dict[str, str] = field(default_factory=dict)
+    """How each of the single resources asked for ended, where single ones were asked for."""
+    verdicts: list[Verdict] = field(default_factory=list)
+    too_new: Gap | None = None
+    managed: Gap | None = None
+    unresolved: dict[str, Gap] = field(default_factory=dict)
+    unread: dict[tuple[str, str], Gap] = field(default_factory=dict)
+
+
+def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None) -> Judged:
+    """Judge every row of the check's kind in one scope. A row that cannot be judged never stops the others."""
+    found = Judged(check, sight.at)
+    kind = check.kind
+    if box.failure is not None:
+        call = f"{box.read.service}.{box.read.operation}"
+        found.ended, found.reason = ("not applicable" if box.not_applicable else "unread"), why(box.failure)
+        if found.ended == "unread":
+            found.unread[(call, found.reason)] = Gap(call, found.reason, 0)
+        return found
+    for error in box.failed.values():
+        call = f"{box.read.service}.{box.read.operation}"
+        _gap(found.unread, (call, why(error)), call, why(error)).add(kind.name)
+    age, now, at = check.age, sight.now, sight.at
+    for row in box.rows:
+        if only is not None and kind.id(row, at) not in only:
+            continue
+        found.rows += 1
+        word = "in use now"
+        try:
+            if kind.managed is not None and (who := kind.managed(row)):
+                found.managed = found.managed or Gap("", "managed by the cloud or another service")
+                found.managed.add(f"{kind.label(row)} ({who})")
+                word = f"managed by {who}"
+                continue
+            sight.used = {}
+            waste = check.judge(row, sight)
+            if waste is None:
+                continue
+            created = moment(kind.created(row)) if kind.created is not None else None
+            if created is not None and now - created < age:
+                raise Young
+            found.verdicts.append(Verdict(row, waste, kind.id(row, at), sight.used, created))
+            word = "waste"
+        except Young:
+            word = "too new"
+            found.too_new = found.too_new or Gap("", f"younger than {_words(age.total_seconds())}")
+            found.too_new.add(kind.label(row))
+        except Unresolved as error:
+            word = f"unresolved: {error}"
+            _gap(found.unresolved, str(error), "", str(error)).add(kind.label(row))
+        except Blind as error:
+            call = f"{error.box.read.service}.{error.box.read.operation}"
+            word = f"unread: {call}: {why(error.error)}"
+            _gap(found.unread, (call, why(error.error)), call, why(error.error)).add(kind.label(row))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
+            call = f"{box.read.service}.{box.read.operation}"
+            word = f"unread: {reason}"
+            _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
+        finally:
+            if only is not None:
+                found.met[kind.id(row, at)] = word
+    return found
+
+
+def tags_of(check: WasteCheck, verdict: Verdict, sight: Sight) -> tuple[Mapping[str, str], str]:
+    """The tags of a resource that was judged waste, and why they could not be read ("" when they were)."""
+    kind = check.kind
+    if kind.tags_read is None:
+        return (kind.tags(verdict.row) if kind.tags is not None else {}), ""
+    try:
+        rows = sight.of(kind.tags_read, verdict.row)
+    except Blind as error:
+        return {}, why(error.error)
+    found: dict[str, str] = {}
+    for row in rows:
+        found.update(kind.tags_of(row) if kind.tags_of is not None else row)
+    return found, ""
+
+
+def late_rows(check: WasteCheck, found: Judged) -> tuple[Detail | None, list[Row]]:
+    """What has to be read of the rows that were judged waste before they are reported."""
+    read = check.kind.tags_read
+    return (read, [verdict.row for verdict in found.verdicts]) if read is not None else (None, [])
+
+
+def _gap(gaps: dict[Any, Gap], key: Any, call: str, reason: str) -> Gap:
+    if key not in gaps:
+        gaps[key] = Gap(call, reason)
+    return gaps[key]
+
+
+def _label(check: WasteCheck, row: Row) -> str:
+    try:
+        return check.kind.label(row)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        return check.kind.name
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds / 86400:g} d" if seconds >= 172_800 else f"{seconds / 3600:g} h"

@@ -1,0 +1,201 @@
+"""What one scope has answered so far: one box for each reading, filled as answers come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from clouds.errors import ApiDisabled, CloudError, NotFound, NotOffered
+from clouds.models import Scope
+from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row
+
+NOT_APPLICABLE = (ApiDisabled, NotOffered)
+
+
+@dataclass(eq=False)
+class Box:
+    """One reading in one scope. Rows are known by identity: they live as long as their box.
+
+    `failure`: the whole of it could not be read. `failed`: single rows of it, by the id of the row asked for.
+    """
+
+    read: Reading
+    scope: Scope
+    rows: list[Row] = field(default_factory=list)
+    given: dict[int, list[Row]] = field(default_factory=dict)
+    values: dict[int, float | None] = field(default_factory=dict)
+    failed: dict[int, BaseException] = field(default_factory=dict)
+    failure: BaseException | None = None
+    young: set[int] = field(default_factory=set)
+    ageless: set[int] = field(default_factory=set)
+    """Rows of which nobody says when they were made: "no series" cannot mean zero for them."""
+    open: int = 0
+    asked: bool = False
+    restricted: bool = False
+    kept: list[Row] = field(default_factory=list)
+    """Parents that were asked for, kept alive because they are known by identity."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether everything that was asked for it has been answered."""
+        return self.asked and self.open == 0
+
+    @property
+    def not_applicable(self) -> bool:
+        """Whether the account itself says that there can be nothing."""
+        return isinstance(self.failure, NOT_APPLICABLE)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request that a box needs, and the rows it is for."""
+
+    parameters: Mapping[str, Any]
+    rows: tuple[Row, ...] = ()
+    question: Question | None = None
+    where: Scope | None = None
+
+
+def requests(
+    box: Box, parents: Sequence[Row], now: datetime, kind: Kind | None, only: frozenset[str] | None
+) -> Iterator[Ask]:
+    """The requests that a detail or a metric needs for the rows of its parent."""
+    read = box.read
+    if isinstance(read, Listing):
+        return
+    wanted = [row for row in parents if read.when is None or read.when(row)]
+    if kind is not None:
+        if kind.managed is not None:
+            wanted = [row for row in wanted if not kind.managed(row)]
+        if only is not None:
+            box.restricted = True
+            wanted = [row for row in wanted if kind.id(row, box.scope) in only]
+    if isinstance(read, Metric):
+        if kind is not None:
+            limit = now - timedelta(days=read.days)
+            for row in wanted:
+                made = moment(kind.created(row)) if kind.created is not None else None
+                if made is None:
+                    box.ageless.add(id(row))
+                elif made > limit:
+                    box.young.add(id(row))
+            wanted = [row for row in wanted if id(row) not in box.young]
+        box.kept = wanted
+        if wanted:
+            for question in read.ask(wanted, box.scope, now - timedelta(days=read.days), now):
+                yield Ask(
+                    question.parameters, tuple(wanted[owner] for owner in question.owners), question, question.where
+                )
+        return
+    box.kept.extend(wanted)
+    for start in range(0, len(wanted), read.batch):
+        rows = tuple(wanted[start : start + read.batch])
+        where = read.where(rows[0], box.scope) if read.where is not None else None
+        yield Ask(read.ask(rows, box.scope), rows, None, where)
+
+
+def fill(box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
+    """Put one answer, or its failure, into its box."""
+    read = box.read
+    if isinstance(error, CloudError) and not isinstance(read, Metric) and error.code and error.code in read.nothing_on:
+        answer, error = {}, None
+        if not isinstance(read, Listing):
+            box.given.update({id(row): [] for row in ask.rows})
+            return
+    if isinstance(read, Listing):
+        if error is not None:
+            box.failure = error
+        else:
+            box.rows = extract(answer, read.rows)
+    elif isinstance(read, Detail):
+        _fill_detail(box, read, ask, answer, error)
+    else:
+        _fill_metric(box, read, ask, answer, error)
+
+
+def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseException | None) -> None:
+    if isinstance(error, NotFound):  # it was deleted between the listing and this read: nothing of it is left to judge
+        box.given.update({id(row): [] for row in ask.rows})
+        return
+    if error is not None:
+        box.failed.update({id(row): error for row in ask.rows})
+        return
+    rows = extract(answer, read.rows)
+    box.rows.extend(rows)
+    if read.pair is None:
+        box.given.update({id(row): rows for row in ask.rows})
+        return
+    ours, theirs = read.pair
+    by: dict[Any, list[Row]] = {}
+    for row in rows:
+        by.setdefault(theirs(row), []).append(row)
+    box.given.update({id(row): by.get(ours(row), []) for row in ask.rows})
+
+
+def _fill_metric(box: Box, read: Metric, ask: Ask, answer: Any, error: BaseException | None) -> None:
+    if error is not None or ask.question is None:
+        box.failed.update({id(row): error or ValueError("no question") for row in ask.rows})
+        return
+    for row, points in zip(ask.rows, read.points(answer, ask.question), strict=True):
+        key = id(row)
+        if isinstance(points, str):
+            box.failed[key] = ValueError(points)
+        elif not points:
+            box.values.setdefault(key, None)
+        else:
+            seen = box.values.get(key)
+            values = [*points] if seen is None else [seen, *points]
+            box.values[key] = sum(values) if read.fold == "sum" else max(values)
+
+
+def extract(answer: Any, path: str) -> list[Row]:
+    """The rows at a path: "Volumes", "Reservations[].Instances[]", "items.*.disks"; "" is the answer itself."""
+    found: list[Any] = [answer]
+    for word in _words(path):
+        following: list[Any] = []
+        for each in found:
+            inner = list(each.values()) if word == "*" and isinstance(each, Mapping) else _inner(each, word)
+            if isinstance(inner, list):
+                following.extend(inner)
+            elif inner is not None:
+                following.append(inner)
+        found = following
+    return found
+
+
+def _inner(each: Any, word: str) -> Any:
+    return each.get(word) if isinstance(each, Mapping) else None
+
+
+@lru_cache(maxsize=512)
+def _words(path: str) -> tuple[str, ...]:
+    return tuple(word for word in path.replace("[]", "").split(".") if word)
+
+
+def moment(value: Any) -> datetime | None:
+    """A time of an answer in UTC: ISO 8601 text, epoch seconds or a datetime; None when it is none of these."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        value = datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)  # some APIs write milliseconds
+    if not isinstance(value, datetime):
+        return None
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def depths(readings: Iterable[Reading]) -> dict[Reading, int]:
+    """How many further reads wait for each: what a chain still has before it."""
+    found: dict[Reading, int] = {}
+    for read in readings:
+        length, each = 0, read
+        found.setdefault(each, 0)
+        while not isinstance(each, Listing):
+            each, length = each.of, length + 1
+            found[each] = max(found.get(each, 0), length)
+    return found

@@ -1,0 +1,53 @@
+"""The sentences of a report: one wording for the chat, the page and the files."""
+
+from __future__ import annotations
+
+from tools.waste.records import Finding, Scan
+
+
+def money(usd: float) -> str:
+    """US dollars to the cent."""
+    return f"-${-usd:,.2f}" if usd < 0 else f"${usd:,.2f}"
+
+
+def headline(scan: Scan) -> str:
+    """The first line: what is wasted, or that nothing was found, and how much was looked at."""
+    totals = scan.totals
+    if not totals.findings:
+        start = "No waste found" if scan.complete else "No waste found in what could be looked at"
+        return f"{start}: {coverage_words(scan)}"
+    about = f" in {totals.findings:,} resource{'' if totals.findings == 1 else 's'} that nothing uses"
+    cost = f"{money(totals.usd_per_month)} a month ({money(totals.usd_per_year)} a year)"
+    if not totals.priced:
+        cost = "No price is known" if totals.unpriced else "Nothing to pay"
+    tail = f"; all {len(scan.checks):,} checks looked" if scan.complete else "; NOT everything could be looked at"
+    return f"{cost}{about}{tail}."
+
+
+def coverage_words(scan: Scan) -> str:
+    """How many pairs of check and place were looked at, did not apply, and failed."""
+    cover = scan.coverage
+    if not cover.pairs_attempted:
+        return "no check ran."
+    parts = [f"{cover.pairs_judged:,} of {cover.pairs_attempted:,} pairs of check and place were judged"]
+    if cover.pairs_not_applicable:
+        parts.append(f"{cover.pairs_not_applicable:,} do not apply")
+    failed = f"{cover.pairs_unread:,} could not be read"
+    parts.append(failed if cover.pairs_unread else "none failed")
+    words = f"{len(scan.checks):,} checks, {cover.scopes:,} place{'' if cover.scopes == 1 else 's'}: {', '.join(parts)}"
+    extra = [
+        (cover.unread, "resources unread"), (cover.unresolved, "unresolved"), (cover.too_new, "too new"),
+        (cover.managed, "managed elsewhere"),
+    ]  # fmt: skip
+    counts = ", ".join(f"{count:,} {word}" for count, word in extra if count)
+    return f"{words}; {cover.resources:,} resources looked at{f' ({counts})' if counts else ''}."
+
+
+def who_words(scan: Scan) -> list[str]:
+    """As whom each cloud was scanned."""
+    return [f"{who.cloud}: {who.principal} ({who.account_kind}), account {who.account}" for who in scan.who]
+
+
+def undo(finding: Finding) -> str:
+    """What removing it would mean, or why it stays."""
+    return f"stays: {finding.stays}" if finding.stays else finding.reversal

@@ -1,0 +1,246 @@
+"""One scan over one or several clouds: looked at, judged, priced, booked once, summed up. No tool, no file, no clock.
+
+A cloud or a scope that cannot be read is named in the result; it never stops the rest and never reads as "nothing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from clouds.base import Api, Cloud, Missing, Progress
+from clouds.errors import CloudError, InvalidInput
+from clouds.models import Call, Identity, Scope
+from clouds.models.waste import WasteCheck, WastePack
+from tools.waste import booking, judging, summing
+from tools.waste.exceptions import Keep
+from tools.waste.price import HOURS, Rates
+from tools.waste.records import Effort, Finding, Gap, Pricing, Scan, ScopeEnd, Who
+from tools.waste.sight import why
+from tools.waste.survey import GLOBAL, Looked, Survey
+
+BASIS = "on-demand list prices in US dollars"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a scan is asked to look at. Empty means everything."""
+
+    scopes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    category: str = ""
+    min_usd: float = 0.0
+
+
+@dataclass
+class _Heard:
+    """What all clouds together gave."""
+
+    who: list[Who] = field(default_factory=list)
+    scopes: list[ScopeEnd] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    judged: list[judging.Judged] = field(default_factory=list)
+    unread: list[Gap] = field(default_factory=list)
+    unresolved: list[Gap] = field(default_factory=list)
+    too_new: list[Gap] = field(default_factory=list)
+    managed: list[Gap] = field(default_factory=list)
+    not_applicable: list[Gap] = field(default_factory=list)
+    requests: dict[str, int] = field(default_factory=dict)
+    charges: list[str] = field(default_factory=list)
+    exceptions: list[str] = field(default_factory=list)
+    excludes: list[str] = field(default_factory=list)
+    dates: set[str] = field(default_factory=set)
+    checks: list[str] = field(default_factory=list)
+    usd: float = 0.0
+    seconds: float = 0.0
+    below: int = 0
+    below_usd: float = 0.0
+
+
+class ReadsOnly:
+    """Lets only what the checks of a pack read through to its api: a second guard above the one on the wire."""
+
+    def __init__(self, api: Api, allow: frozenset[str]) -> None:
+        self._api, self.allow = api, allow
+
+    def send(self, call: Call, *, scope: Scope) -> object:
+        """The answer's body. Raises InvalidInput for anything that no check declares; then nothing is sent."""
+        if str(call) not in self.allow:
+            raise InvalidInput("operation", f"{call} is not among the reads of the checks", fix="Report this as a bug.")
+        return self._api.send(call, scope=scope)
+
+
+def scan(
+    clouds: Mapping[str, Cloud | CloudError],
+    wanted: Wanted,
+    keeps: tuple[Keep, ...],
+    now: datetime,
+    progress: Progress,
+    scan_id: str,
+) -> Scan:
+    """Scan every cloud given; one that is not signed in is unread. Raises InvalidInput for unknown checks or scopes."""
+    heard = _Heard()
+    for name, cloud in clouds.items():
+        try:
+            if isinstance(cloud, CloudError):
+                raise cloud
+            _one(name, cloud, wanted, keeps, now, progress, heard)
+        except InvalidInput:
+            raise
+        except CloudError as error:
+            heard.unread.append(Gap(name, "", "", "", why(error), str(error.tried)[:120]))
+            heard.scopes.append(ScopeEnd(name, "", "everywhere", "denied", why(error), 0, 0, 0, 0, 0))
+    return _summed_up(heard, wanted, now, scan_id)
+
+
+def select(pack: WastePack, wanted: Wanted) -> tuple[WasteCheck, ...]:
+    """The checks of one pack that were asked for: by id, or by the word that an id begins with."""
+    return tuple(
+        check
+        for check in pack.checks
+        if (not wanted.checks or any(check.id == word or check.id.startswith(f"{word}-") for word in wanted.checks))
+        and wanted.category in ("", check.category)
+    )
+
+
+def _one(
+    name: str,
+    cloud: Cloud,
+    wanted: Wanted,
+    keeps: tuple[Keep, ...],
+    now: datetime,
+    progress: Progress,
+    heard: _Heard,
+) -> None:
+    pack = cloud.waste
+    if isinstance(pack, Missing) or isinstance(cloud.api, Missing):
+        absent = pack if isinstance(pack, Missing) else cloud.api
+        heard.not_applicable.append(Gap(name, "", "", "", absent.why if isinstance(absent, Missing) else ""))
+        return
+    checks = select(pack, wanted)
+    who = cloud.identity.read()
+    heard.who.append(Who(name, who.principal, who.account, who.kind))
+    if not checks:
+        return
+    survey = Survey(pack, reading_api(cloud, pack), who.account, now, progress)
+    looked = survey.run(checks, wanted.scopes)
+    rates = Rates(cloud.prices)
+    found, words = booking.findings(name, who.account, pack, looked.wasted, rates, keeps, now)
+    # What has no price may be dear: it stays, whatever the least amount is.
+    heard.findings += [each for each in found if each.usd_per_month is None or each.usd_per_month >= wanted.min_usd]
+    below = [each for each in found if each.usd_per_month is not None and each.usd_per_month < wanted.min_usd]
+    heard.below += len(below)
+    heard.below_usd += sum(each.usd_per_month or 0.0 for each in below)
+    heard.exceptions += words
+    heard.dates |= rates.dates
+    heard.excludes += [word for word in pack.excludes if word not in heard.excludes]
+    heard.checks += [check.id for check in checks]
+    _hear(name, who, looked, heard)
+
+
+def reading_api(cloud: Cloud, pack: WastePack) -> Api:
+    """The cloud's api behind the guard that is derived from the checks: on the wire where the cloud has one there."""
+    api = cloud.api
+    if isinstance(api, Missing):
+        raise InvalidInput("cloud", f"{cloud.name} has no api: {api.why}", fix="Name another cloud.")
+    guarded = cloud.reading(pack.reads) if cloud.reading is not None else api
+    return ReadsOnly(guarded, pack.reads)
+
+
+def _hear(cloud: str, who: Identity, looked: Looked, heard: _Heard) -> None:
+    heard.seconds += looked.seconds
+    for operation, count in looked.requests.items():
+        heard.requests[operation] = heard.requests.get(operation, 0) + count
+    for metric, count in looked.charged.items():
+        if metric.charge is not None:
+            heard.usd += metric.charge.usd * count
+            words = f"${metric.charge.usd * 1000:g} for 1,000 {metric.charge.unit}s ({metric.charge.as_of})"
+            if words not in heard.charges:
+                heard.charges.append(words)
+    by_place: dict[str, list[judging.Judged]] = {place: [] for place in looked.places}
+    for place, judged in looked.judged:
+        by_place[place].append(judged)
+        _gaps(cloud, who.account, place, judged, heard)
+        heard.judged.append(judged)
+    for place, all_judged in by_place.items():
+        heard.scopes.append(_end(cloud, who.account, place, all_judged, heard.findings))
+
+
+def _gaps(cloud: str, account: str, place: str, judged: judging.Judged, heard: _Heard) -> None:
+    check = judged.check.id
+
+    def gap(each: judging.Gap) -> Gap:
+        return Gap(cloud, account, place, check, each.reason, each.call, each.count, tuple(each.named))
+
+    heard.unread += [gap(each) for each in judged.unread.values()]
+    heard.unresolved += [gap(each) for each in judged.unresolved.values()]
+    if judged.too_new is not None:
+        heard.too_new.append(gap(judged.too_new))
+    if judged.managed is not None:
+        heard.managed.append(gap(judged.managed))
+    if judged.ended == "not applicable":
+        heard.not_applicable.append(Gap(cloud, account, place, check, judged.reason))
+
+
+def _end(
+    cloud: str, account: str, place: str, all_judged: Sequence[judging.Judged], findings: Sequence[Finding]
+) -> ScopeEnd:
+    ended = [judged.ended for judged in all_judged]
+    here = [each for each in findings if (each.cloud, each.location) == (cloud, place) and each.suppressed is None]
+    reasons = {judged.reason for judged in all_judged if judged.ended != "judged"}
+    word = "done"
+    if ended and not ended.count("judged"):
+        word = "denied" if ended.count("unread") else "skipped"
+    return ScopeEnd(
+        cloud, account, place, word, "" if word == "done" else "; ".join(sorted(reasons))[:300],  # type: ignore[arg-type]
+        len(ended), ended.count("judged"), ended.count("not applicable"), ended.count("unread"),
+        summing.resources(all_judged), len(here), round(sum(each.usd_per_month or 0.0 for each in here), 2),
+    )  # fmt: skip
+
+
+def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Scan:
+    unknown = [word for word in wanted.checks if not any(c == word or c.startswith(f"{word}-") for c in heard.checks)]
+    if unknown and heard.who:
+        raise InvalidInput("checks", f"{unknown[0][:60]!r} is no check", fix="list_checks names them all.")
+    counted = sorted(
+        (each for each in heard.findings if each.suppressed is None), key=lambda each: -(each.usd_per_month or 0.0)
+    )
+    kept = tuple(each for each in heard.findings if each.suppressed is not None)
+    chosen = {
+        "scopes": ", ".join(wanted.scopes),
+        "checks": ", ".join(wanted.checks),
+        "category": wanted.category,
+        "min_usd": f"{wanted.min_usd:g}" if wanted.min_usd else "",
+    }
+    return Scan(
+        id=scan_id,
+        started=now.isoformat(timespec="seconds"),
+        complete=not heard.unread and not heard.unresolved,
+        who=tuple(heard.who),
+        scopes=tuple(heard.scopes),
+        totals=summing.totals(counted, kept),
+        coverage=summing.coverage(heard.judged, heard.scopes, tuple(dict.fromkeys(heard.checks))),
+        pricing=Pricing(
+            BASIS, HOURS, min(heard.dates, default=""), max(heard.dates, default=""), tuple(heard.excludes)
+        ),
+        effort=Effort(
+            round(heard.seconds, 3), sum(heard.requests.values()), dict(sorted(heard.requests.items())),
+            round(heard.usd, 6), tuple(heard.charges),
+        ),
+        findings=tuple(counted),
+        suppressed=kept,
+        unread=tuple(heard.unread),
+        unresolved=tuple(heard.unresolved),
+        too_new=tuple(heard.too_new),
+        managed=tuple(heard.managed),
+        not_applicable=tuple(heard.not_applicable),
+        checks=tuple(dict.fromkeys(heard.checks)),
+        filters={key: value for key, value in chosen.items() if value},
+        exceptions=tuple(heard.exceptions),
+        below_minimum=heard.below,
+        below_minimum_usd_per_month=summing.cents(heard.below_usd),
+    )  # fmt: skip
+
+
+__all__ = ["GLOBAL", "ReadsOnly", "Wanted", "reading_api", "scan", "select"]

@@ -1,0 +1,149 @@
+"""summarize_findings: counts and sums of a saved scan, by any field, over any filter. It calls no cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clouds.models import Record
+from tools.ledger import Book
+from tools.result import Result, capped
+from tools.waste import store
+from tools.waste.records import Finding
+from tools.waste.summing import COSTS, by, cents
+
+Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal"]
+_FIELDS = ("check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal")
+
+
+class GroupSum(Record):
+    """Findings with one value of the field."""
+
+    value: str
+    findings: int
+    usd_per_month: float
+    without_price: int = 0
+
+
+class Row(Record):
+    """One finding."""
+
+    finding: str
+    resource: str
+    check: str
+    where: str
+    usd_per_month: float | None
+    billing: str = ""
+
+
+class Summary(Result):
+    """Counts and sums of what a filter leaves."""
+
+    scan: str
+    complete: bool
+    filter: Mapping[str, str]
+    count: int
+    total_usd_per_month: float
+    total_usd_per_year: float
+    min_usd_per_month: float | None
+    max_usd_per_month: float | None
+    without_price: int
+    by: str
+    groups: tuple[GroupSum, ...]
+    groups_showing: str = ""
+    showing: str = ""
+    rows: tuple[Row, ...] = ()
+
+
+def summarize_findings(
+    book: Book,
+    scan: Annotated[str, Field(max_length=80, description="scan id; empty: the newest")] = "",
+    group_by: Field_ = "check",
+    filters: Annotated[
+        dict[str, Annotated[str, Field(max_length=300)]],
+        Field(description='e.g. {"location": "eu-west-1"}; keys as group_by, or "contains"'),
+    ] = {},  # noqa: B006 - never changed
+    min_usd: Annotated[float, Field(ge=0, le=1e6)] = 0,
+    kept: Annotated[bool, Field(description="those kept on purpose instead")] = False,
+    limit: Annotated[int, Field(ge=1, le=50)] = 10,
+) -> Summary:
+    """Count, total, least and greatest of a saved scan's findings by any field. Calls no cloud."""
+    found = store.load(book.home, scan)
+    every = found.suppressed if kept else found.findings
+    chosen = [each for each in every if min_usd <= 0 or (each.usd_per_month or 0.0) >= min_usd]
+    notes: list[str] = []
+    said = {**filters, **({"min_usd": f"{min_usd:g}"} if min_usd else {}), **({"kept": "yes"} if kept else {})}
+    for name, value in filters.items():
+        keep = _filter(name, value)
+        if not any(keep(each) for each in every):
+            known = ", ".join(sorted({_value(each, name) for each in every})[:8]) if name in _FIELDS else ""
+            notes.append(f"no_such_{name}: {value!r}" + (f"; there are {known}" if known else ""))
+        chosen = [each for each in chosen if keep(each)]
+    usd = [each.usd_per_month for each in chosen if each.usd_per_month is not None and each.billing in COSTS]
+    sums = by(chosen, lambda each: _value(each, group_by))
+    groups = [
+        GroupSum(value=word, findings=each.findings, usd_per_month=each.usd_per_month, without_price=each.unpriced)
+        for word, each in sums.items()
+    ]
+    shown_groups, groups_showing = capped(groups, limit)
+    shown, showing = capped(chosen, limit)
+    total = cents(sum(usd))
+    unpriced = sum(each.usd_per_month is None for each in chosen)
+    if not found.complete:
+        notes.append("This scan is not complete: something could not be read.")
+    return Summary(
+        headline=f"{len(chosen):,} findings, ${total:,.2f} a month"
+        + (f", {unpriced:,} without a price" if unpriced else "")
+        + (f" ({', '.join(f'{key} {value}' for key, value in said.items())})" if said else "")
+        + ".",
+        scan=found.id,
+        complete=found.complete,
+        filter=said or {"none": "all findings"},
+        count=len(chosen),
+        total_usd_per_month=total,
+        total_usd_per_year=cents(sum(usd) * 12),
+        min_usd_per_month=min(usd) if usd else None,
+        max_usd_per_month=max(usd) if usd else None,
+        without_price=unpriced,
+        by=group_by,
+        groups=shown_groups,
+        groups_showing=groups_showing,
+        showing=showing,
+        rows=tuple(_row(each) for each in shown),
+        notes=tuple(notes),
+        next=f'explain_finding("{chosen[0].id}", scan="{found.id}").' if chosen else "",
+    )
+
+
+def _filter(name: str, value: str) -> Callable[[Finding], bool]:
+    from clouds.errors import InvalidInput
+
+    lower = value.lower()
+    if name == "contains":
+        return lambda each: any(lower in text.lower() for text in _texts(each))
+    if name not in _FIELDS:
+        allowed = (*_FIELDS, "contains")
+        raise InvalidInput("filters", f"{name[:40]!r} is no field", fix=f"Use {', '.join(allowed)}.", allowed=allowed)
+    return lambda each: _value(each, name).lower() == lower
+
+
+def _texts(finding: Finding) -> Iterable[str]:
+    yield from (finding.name, finding.resource, finding.reason, finding.owner)
+    yield from (f"{key}={value}" for key, value in finding.tags.items())
+
+
+def _value(finding: Finding, name: str) -> str:
+    return str(getattr(finding, name)) or "none"
+
+
+def _row(finding: Finding) -> Row:
+    return Row(
+        finding=finding.id,
+        resource=finding.name,
+        check=finding.check,
+        where=f"{finding.cloud} {finding.location}",
+        usd_per_month=finding.usd_per_month,
+        billing="" if finding.billing == "billed" else finding.billing,
+    )

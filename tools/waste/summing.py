@@ -1,0 +1,84 @@
+"""Every sum of a scan, made in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tools.waste.judging import Judged
+from tools.waste.records import Coverage, Finding, ScopeEnd, Sum, Totals
+
+
+def by(findings: Iterable[Finding], key: Callable[[Finding], str]) -> Mapping[str, Sum]:
+    """Findings summed up by a key, dearest group first."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(key(finding), []).append(finding)
+    sums = {
+        word: Sum(
+            len(group),
+            cents(sum(each.usd_per_month or 0.0 for each in group)),
+            sum(each.usd_per_month is None for each in group),
+        )
+        for word, group in groups.items()
+    }
+    return dict(sorted(sums.items(), key=lambda item: (-item[1].usd_per_month, item[0])))
+
+
+def totals(counted: Sequence[Finding], kept: Sequence[Finding]) -> Totals:
+    """The totals of what counts; what is kept by an exception stands apart."""
+    usd = [each.usd_per_month for each in counted if each.usd_per_month is not None and each.billing in COSTS]
+    month = sum(usd)
+    billing = [each.billing for each in counted]
+    return Totals(
+        findings=len(counted),
+        usd_per_month=cents(month),
+        usd_per_year=cents(month * 12),
+        priced=len(usd),
+        unpriced=billing.count("unpriced"),
+        free=billing.count("free"),
+        prepaid=billing.count("prepaid"),
+        booked_elsewhere=billing.count("booked elsewhere"),
+        suppressed=len(kept),
+        suppressed_usd_per_month=cents(sum(each.usd_per_month or 0.0 for each in kept)),
+        cheapest_usd_per_month=cents(min(usd)) if usd else None,
+        dearest_usd_per_month=cents(max(usd)) if usd else None,
+        by_check=by(counted, lambda each: each.check),
+        by_scope=by(counted, lambda each: f"{each.cloud}/{each.location}"),
+        by_category=by(counted, lambda each: each.category),
+    )
+
+
+COSTS = frozenset({"billed", "saving"})
+"""How a finding has to be billed to be part of a total."""
+
+
+def coverage(judged: Sequence[Judged], scopes: Sequence[ScopeEnd], checks: tuple[str, ...]) -> Coverage:
+    """What was looked at, and what was not."""
+    ended = [each.ended for each in judged]
+    return Coverage(
+        checks=len(checks),
+        scopes=len(scopes),
+        pairs_attempted=len(ended),
+        pairs_judged=ended.count("judged"),
+        pairs_not_applicable=ended.count("not applicable"),
+        pairs_unread=ended.count("unread"),
+        resources=resources(judged),
+        too_new=sum(each.too_new.count for each in judged if each.too_new),
+        unresolved=sum(gap.count for each in judged for gap in each.unresolved.values()),
+        unread=sum(gap.count for each in judged for gap in each.unread.values()),
+        managed=sum(each.managed.count for each in judged if each.managed),
+    )
+
+
+def resources(judged: Sequence[Judged]) -> int:
+    """How many resources were looked at: each once, however many checks judged it."""
+    seen: dict[tuple[str, int], int] = {}
+    for each in judged:
+        key = (str(each.scope), id(each.check.kind))
+        seen[key] = max(seen.get(key, 0), each.rows)
+    return sum(seen.values())
+
+
+def cents(usd: float) -> float:
+    """US dollars to the cent."""
+    return round(usd + 0.0, 2)

@@ -1,0 +1,291 @@
+"""Drives the reads and judgements of one cloud: every scope at once, each read made once, each check judged when ready.
+
+    places -> listings of all scopes -> details and metrics -> judged check by check -> tags of what is waste
+
+One thread drives; only `Traffic`'s workers wait for answers. What a scope has read is dropped when its last check is
+judged, so that a large account does not have to fit into memory at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from clouds.base import Api, Progress
+from clouds.errors import InvalidInput, NotOffered, Unreachable
+from clouds.models import Call, Scope
+from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck, WastePack
+from tools.waste.judging import Judged, Verdict, judge, late_rows, tags_of
+from tools.waste.reading import Ask, Box, depths, extract, fill, requests
+from tools.waste.sight import Sight
+from tools.waste.traffic import Traffic
+
+GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Wasted:
+    """One row judged waste, with its tags. `tags_problem`: why they are not known. `row` is kept for a cleanup only."""
+
+    check: WasteCheck
+    scope: Scope
+    place: str
+    id: str
+    name: str
+    row: Row
+    waste: Waste
+    used: Mapping[str, float]
+    created: datetime | None
+    tags: Mapping[str, str]
+    tags_problem: str
+    fingerprint: str
+
+
+@dataclass
+class Looked:
+    """What was seen of one cloud."""
+
+    account: str
+    places: list[str] = field(default_factory=list)
+    judged: list[tuple[str, Judged]] = field(default_factory=list)
+    wasted: list[Wasted] = field(default_factory=list)
+    requests: dict[str, int] = field(default_factory=dict)
+    charged: dict[Metric, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class _Run:
+    """One check in one scope."""
+
+    check: WasteCheck
+    waiting: int = 0
+    judged: Judged | None = None
+    late: Box | None = None
+    over: bool = False
+
+
+class _State:
+    """One scope: its boxes, and which checks wait for them."""
+
+    def __init__(self, place: str, scope: Scope, now: datetime, checks: tuple[WasteCheck, ...]) -> None:
+        self.place, self.scope = place, scope
+        self.boxes: dict[Reading, Box] = {}
+        self.children: dict[Reading, list[Reading]] = {}
+        self.runs = [_Run(check) for check in checks]
+        self.runs_of: dict[Reading, list[_Run]] = {}
+        self.sight = Sight(now, scope, self.boxes)
+        for run in self.runs:
+            for read in run.check.all_reads:
+                if read not in self.boxes:
+                    self.boxes[read] = Box(read, scope)
+                    if not isinstance(read, Listing):
+                        self.children.setdefault(read.of, []).append(read)
+                if not _late(read):
+                    run.waiting += 1
+                    self.runs_of.setdefault(read, []).append(run)
+
+
+class Survey:
+    """One pass over one cloud."""
+
+    def __init__(
+        self, pack: WastePack, api: Api, account: str, now: datetime, progress: Progress, *,
+        only: Mapping[str, frozenset[str]] | None = None, keep_rows: bool = False,
+    ) -> None:  # fmt: skip
+        """`only` narrows the judgement to single resources by check; `keep_rows` keeps what they were judged from."""
+        self._pack, self._now, self._progress = pack, now, progress
+        self._only, self._keep_rows = only, keep_rows
+        self._traffic = Traffic(api, in_flight=pack.in_flight, clock=time.monotonic)
+        self._looked = Looked(account)
+        self._said = 0.0
+
+    def run(self, checks: tuple[WasteCheck, ...], places: tuple[str, ...]) -> Looked:
+        """Look at every place (all when none is named). Raises what finding the places raises, and Cancelled."""
+        begun = time.monotonic()
+        try:
+            named = self._places(places)
+            account = self._looked.account
+            states = []
+            local = tuple(check for check in checks if not check.kind.once)
+            world = tuple(check for check in checks if check.kind.once)
+            if local:
+                states += [_State(place, Scope(place, account), self._now, local) for place in named if place != GLOBAL]
+            if world and (not places or GLOBAL in places):
+                states.append(_State(GLOBAL, Scope(self._pack.home, account), self._now, world))
+            self._looked.places = [state.place for state in states]
+            self._begin(states)
+            while self._traffic.open:
+                (state, box, ask), answer, error = self._traffic.take(self._progress)
+                self._hear(state, box, ask, answer, error)
+                self._say()
+        finally:
+            self._traffic.close()
+        self._looked.requests = dict(self._traffic.sent)
+        self._looked.seconds = time.monotonic() - begun
+        return self._looked
+
+    def _places(self, places: tuple[str, ...]) -> list[str]:
+        if places and all(place == GLOBAL for place in places):
+            return []
+        read = self._pack.places
+        self._traffic.ask(read.call, Scope(self._pack.home, self._looked.account), None)
+        _, answer, error = self._traffic.take(self._progress)
+        if error is not None:
+            if places:  # they were named, so that nothing has to be known about the others
+                return list(places)
+            raise error
+        known = sorted({place for row in extract(answer, read.rows) if (place := self._pack.place(row))})
+        for place in places:
+            if place not in known and place != GLOBAL:
+                raise InvalidInput(
+                    "scopes",
+                    f"{place[:40]!r} is not a {self._pack.scope_word} that this account can use",
+                    fix=f"Use some of {', '.join([*known, GLOBAL])}, or none for all.",
+                    allowed=tuple(known),
+                )
+        return list(places) or known
+
+    def _begin(self, states: list[_State]) -> None:
+        first = []
+        for state in states:
+            depth = depths(state.boxes)
+            first += [(-depth[read], state, box) for read, box in state.boxes.items() if isinstance(read, Listing)]
+        for rank, state, box in sorted(first, key=lambda item: item[0]):
+            box.asked, box.open = True, 1
+            read = box.read
+            if isinstance(read, Listing):
+                self._traffic.ask(read.call, state.scope, (state, box, Ask(read.parameters)), depth=-rank)
+
+    def _hear(self, state: _State, box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
+        if isinstance(error, Unreachable) and not self._pack.offered(box.read.service, state.scope.location or ""):
+            # A service that a region does not have has no name there either: no answer comes, instead of a refusal.
+            error = NotOffered(error.tried, answered=f"{box.read.service} is not in {state.place}", fix=error.fix)
+        fill(box, ask, answer, error)
+        box.open -= 1
+        if box.open == 0:
+            if _late(box.read):
+                self._finish(state)
+            else:
+                self._ready(state, box)
+
+    def _ready(self, state: _State, box: Box) -> None:
+        """A box is full: ask what hangs on it, then judge the checks that waited for it last."""
+        for child in state.children.get(box.read, ()):
+            if not _late(child):
+                self._expand(state, state.boxes[child], box)
+        for run in state.runs_of.get(box.read, ()):
+            run.waiting -= 1
+            if run.waiting == 0:
+                self._judge(state, run)
+        self._finish(state)
+
+    def _expand(self, state: _State, box: Box, parent: Box) -> None:
+        box.asked = True
+        if parent.failure is not None:
+            box.failure = parent.failure
+            self._ready(state, box)
+            return
+        box.failed.update(parent.failed)
+        kinds = [run.check.kind for run in state.runs_of.get(box.read, ())]
+        # Where another kind's check joins over these rows, all of them are needed and none may be left out.
+        kind = kinds[0] if kinds and all(each.of is parent.read for each in kinds) else None
+        only = self._wanted(state, kind)
+        asks = list(requests(box, parent.rows, self._now, kind, only))
+        self._send(state, box, asks)
+        if not asks:
+            self._ready(state, box)
+
+    def _wanted(self, state: _State, kind: Any) -> frozenset[str] | None:
+        """The single resources of a kind that are looked at, or None for all."""
+        if self._only is None or kind is None:
+            return None
+        wanted: set[str] = set()
+        for run in state.runs:
+            if run.check.kind is kind:
+                wanted |= self._only.get(run.check.id, frozenset())
+        return frozenset(wanted)
+
+    def _send(self, state: _State, box: Box, asks: list[Ask]) -> None:
+        read = box.read
+        box.open += len(asks)
+        for ask in asks:
+            if isinstance(read, Metric) and read.charge is not None:
+                self._looked.charged[read] = self._looked.charged.get(read, 0) + len(ask.rows)
+            call = Call(read.service, read.operation, ask.parameters)
+            self._traffic.ask(call, ask.where or state.scope, (state, box, ask))
+
+    def _judge(self, state: _State, run: _Run) -> None:
+        check = run.check
+        only = None if self._only is None else self._only.get(check.id, frozenset())
+        run.judged = judge(check, state.boxes[check.kind.of], state.sight, only)
+        read, rows = late_rows(check, run.judged)
+        if read is None or not rows:
+            return
+        run.late = state.boxes[read]
+        run.late.asked = True
+        known = {id(row) for row in run.late.kept}
+        fresh = [row for row in rows if id(row) not in known]
+        self._send(state, run.late, list(requests(run.late, fresh, self._now, None, None)))
+
+    def _finish(self, state: _State) -> None:
+        """Report the checks that are judged and whose tags are known; drop the scope after its last one."""
+        for run in state.runs:
+            if run.over or run.judged is None or (run.late is not None and run.late.open):
+                continue
+            run.over = True
+            for verdict in run.judged.verdicts:
+                tags, problem = tags_of(run.check, verdict, state.sight)
+                place = run.check.kind.place(verdict.row, state.scope) if run.check.kind.place else state.place
+                self._looked.wasted.append(
+                    Wasted(
+                        run.check,
+                        state.scope,
+                        place,
+                        verdict.id,
+                        run.check.kind.label(verdict.row),
+                        verdict.row if self._keep_rows else None,
+                        verdict.waste,
+                        verdict.used,
+                        verdict.created,
+                        tags,
+                        problem,
+                        fingerprint(run.check, verdict, state.boxes, tags),
+                    )
+                )
+            run.judged.verdicts = []
+            self._looked.judged.append((state.place, run.judged))
+        if all(run.over for run in state.runs):
+            state.boxes.clear()
+            state.sight = Sight(self._now, state.scope, {})
+
+    def _say(self) -> None:
+        now = time.monotonic()
+        if now - self._said > 0.5:
+            self._said = now
+            done, total = self._traffic.done, self._traffic.done + self._traffic.open
+            self._progress.report(f"{done:,} of {total:,} requests answered", done, total)
+
+
+def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box], tags: Mapping[str, str]) -> str:
+    """What the resource looked like, without its usage: any change of it makes another fingerprint."""
+    details = {
+        f"{read.service}.{read.operation}": boxes[read].given.get(id(verdict.row), [])
+        for read in check.reads
+        if isinstance(read, Detail) and read.of is check.kind.of
+    }
+    moving = check.kind.moving
+    row = verdict.row
+    if moving and isinstance(row, Mapping):
+        row = {key: value for key, value in row.items() if key not in moving}
+    text = json.dumps([verdict.id, row, details, dict(tags)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _late(read: Reading) -> bool:
+    return isinstance(read, Detail) and read.late
