@@ -35,8 +35,8 @@ def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict
         if place not in newest or row["as_of"] >= newest[place][4]:
             found = [key, row["unit"], row["location"], row["usd"], row["as_of"], source]
             newest[place] = [*found, suspect[1]] if suspect else found
-    for entry in newest.values():
-        entry[5] = sources.setdefault(entry[5], len(sources))
+    for place in sorted(newest):
+        newest[place][5] = sources.setdefault(newest[place][5], len(sources))
     return {
         "note": "Facts with their dates and sources; written by a script, refreshed by refresh-prices. Prices in USD.",
         "columns": ["key", "unit", "location", "usd", "as_of", "source", "suspect"],

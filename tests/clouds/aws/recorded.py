@@ -13,6 +13,7 @@ import botocore.session
 
 from clouds.aws.api import AwsApi
 from clouds.aws.session import recorded
+from clouds.errors import CloudError
 from clouds.replay import Replay, Scenario, load
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "aws"
@@ -46,6 +47,13 @@ class Recorded:
     def check(self, result: Any) -> None:
         """The result is what was expected, whole, and nothing was asked that is not recorded."""
         assert json.loads(json.dumps(result, default=plain)) == self.scenario.expected
+        assert self.replay.missed == []
+
+
+    def check_error(self, error: CloudError) -> None:
+        """The error is what was expected, in all that a person reads of it."""
+        said = {"error": error.kind, "says": str(error), "fix": error.fix, "sent": error.sent}
+        assert said == self.scenario.expected
         assert self.replay.missed == []
 
 

@@ -25,22 +25,17 @@ def test_a_caller_is_principal_account_and_place() -> None:
 
 def test_an_expired_sign_in_is_one_sentence_and_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELRIG_AWS_PROFILE", "work")
+    scenario = Recorded("identity/caller/expired")
     with pytest.raises(CredentialExpired) as ended:
-        AwsIdentity(Recorded("identity/caller/expired").api).read()
-    assert (ended.value.answered, ended.value.code, ended.value.fix) == (
-        "The security token included in the request is expired",
-        "ExpiredToken",
-        "Run `aws login --profile work` in a terminal, then repeat this call.",
-    )
+        AwsIdentity(scenario.api).read()
+    scenario.check_error(ended.value)
 
 
 def test_a_denied_caller_names_the_permission_and_the_policy_that_denies_it() -> None:
+    scenario = Recorded("identity/caller/denied")
     with pytest.raises(PermissionMissing) as denied:
-        AwsIdentity(Recorded("identity/caller/denied").api).read()
-    assert denied.value.fix == (
-        "Leave us-east-1 out: your organisation's policy denies the permission `sts:GetCallerIdentity` there, and only "
-        "it can allow it."
-    )
+        AwsIdentity(scenario.api).read()
+    scenario.check_error(denied.value)
 
 
 def test_a_session_token_in_the_environment_is_recognised_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,13 +22,16 @@ def test_another_version_can_be_asked_for_by_name() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("scenario", "version"),
-    [("nothing_pinned", ""), ("an_older_line_has_the_newest_push", "0.31.0")],
-)
-def test_floating_soci_arm_and_neuron_tags_never_stand_in(scenario: str, version: str) -> None:
-    with pytest.raises(NotFound, match="looking for a pinned vLLM"):
-        newest_vllm(Recorded(f"images/vllm/{scenario}").api, "us-east-2", version=version)
+def test_a_registry_with_floating_tags_alone_is_an_error() -> None:
+    scenario = Recorded("images/vllm/nothing_pinned")
+    with pytest.raises(NotFound) as missing:
+        newest_vllm(scenario.api, "us-east-2")
+    scenario.check_error(missing.value)
+
+
+def test_soci_arm_and_neuron_tags_never_stand_in() -> None:
+    with pytest.raises(NotFound, match=r"looking for a pinned vLLM 0\.31\.0 for SageMaker in us-east-2"):
+        newest_vllm(Recorded("images/vllm/an_older_line_has_the_newest_push").api, "us-east-2", version="0.31.0")
 
 
 @pytest.mark.parametrize("scenario", ["by_its_second_public_parameter", "by_search_the_newest"])
@@ -39,5 +42,7 @@ def test_the_deep_learning_ami_is_found(scenario: str) -> None:
 
 
 def test_an_ami_that_is_nowhere_is_an_error_with_the_way_out() -> None:
-    with pytest.raises(NotFound, match="looking for the Deep Learning AMI in us-east-2"):
-        newest_ami(Recorded("images/dlami/nowhere").api, "us-east-2")
+    scenario = Recorded("images/dlami/nowhere")
+    with pytest.raises(NotFound) as missing:
+        newest_ami(scenario.api, "us-east-2")
+    scenario.check_error(missing.value)

@@ -130,9 +130,10 @@ def test_a_live_price_is_asked_for_once() -> None:
 
 
 def test_a_denied_price_list_is_an_error_and_the_table_stands_in_where_a_price_is_needed() -> None:
-    _, book = live("ec2/denied")
-    with pytest.raises(PermissionMissing):
+    recorded, book = live("ec2/denied")
+    with pytest.raises(PermissionMissing) as denied:
         book.live(G6, "us-east-1")
+    recorded.check_error(denied.value)
     assert book.current(G6, "us-east-1") == book.price(G6, "us-east-1")
     assert book.many([G6, "ec2/x9.huge/on-demand"], "us-east-1") == {
         G6: book.price(G6, "us-east-1"),
