@@ -15,7 +15,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted(path for top in ("tools", "clouds") for path in (ROOT / top).rglob("*.py")) + [ROOT / "server.py"]
-SOURCES = sorted(path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py"))
+SOURCES = sorted(
+    path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py")
+)
 SHARED_CLOUD = {"base", "errors", "models", "openai", "readonly", "replay", "record"}
 CLOUD_SDKS = {"boto3", "botocore", "google", "azure", "asyncssh", "xllamacpp", "awscrt"}
 HEAVY = CLOUD_SDKS | {
@@ -67,7 +69,11 @@ def forbidden(module: str, target: str) -> str:
     if module.startswith(("tools.environment", "tools.fallback")) and aim[0] not in {*sys.stdlib_module_names, "tools"}:
         return "" if target.startswith("clouds.errors") else "the prelude runs before anything is installed"
     if parts[0] == "tools":
-        return "" if aim[0] != "clouds" or (len(aim) > 1 and aim[1] in {"base", "errors", "models", "openai"}) else "tools know ports only"
+        return (
+            ""
+            if aim[0] != "clouds" or (len(aim) > 1 and aim[1] in {"base", "errors", "models", "openai"})
+            else "tools know ports only"
+        )
     if module in {"clouds.errors"} or module.startswith("clouds.models"):
         if aim[0] in {"tools"} or (aim[0] == "clouds" and aim[1] not in {"models", "errors"}):
             return "records and errors know nobody"
@@ -112,13 +118,20 @@ def test_the_import_rule_bites(module: str, target: str) -> None:
 
 
 def test_the_import_rule_lets_the_allowed_pass() -> None:
-    allowed = [("tools.deploy", "clouds.base.Cloud"), ("clouds.aws.api", "clouds.errors.Conflict"), ("server", "clouds")]
+    allowed = [
+        ("tools.deploy", "clouds.base.Cloud"),
+        ("clouds.aws.api", "clouds.errors.Conflict"),
+        ("server", "clouds"),
+    ]
     assert [forbidden(module, target) for module, target in allowed] == ["", "", ""]
 
 
 def test_the_heavy_rule_bites(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
-    bad.write_text("try:\n    import numpy\nexcept ImportError:\n    numpy = None\n\ndef f():\n    import boto3\n", encoding="utf-8")
+    bad.write_text(
+        "try:\n    import numpy\nexcept ImportError:\n    numpy = None\n\ndef f():\n    import boto3\n",
+        encoding="utf-8",
+    )
     assert list(imported(bad, top_only=True)) == ["numpy"]
 
 
@@ -131,7 +144,7 @@ def test_no_module_is_longer_than_the_limit(path: Path) -> None:
 def test_starting_the_server_imports_no_sdk_engine_or_tool_module() -> None:
     code = (
         "import sys; import tools.registry.serving; "
-        f"heavy = sorted(set(name.split('.')[0] for name in sys.modules) & {sorted(HEAVY)!r}); "
+        f"heavy = sorted(set(name.split('.')[0] for name in sys.modules) & set({sorted(HEAVY)!r})); "
         "own = sorted(name for name in sys.modules if name.startswith(('tools.deploy', 'tools.measure', 'tools.waste', "
         "'clouds.local', 'clouds.aws'))); print(heavy, own)"
     )

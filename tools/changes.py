@@ -103,10 +103,10 @@ def _preview_delete(ref: Target, book: Book) -> Preview:
             state={"state": "unknown", "deployment": deployment.id},
         )
     return Preview(
-        headline=f"Deletes `{endpoint.ref}` ({endpoint.model}, {endpoint.state.replace('_', ' ')}).",
+        headline=f"Deletes `{endpoint.ref}`, which serves {endpoint.model}.",
         steps=(
-            f"delete the endpoint {ref.ref}: can be made again with deploy_endpoint, capacity may not come back",
-            "delete what was made for it (configuration, keys, schedules): can be made again",
+            f"delete the endpoint {ref.ref}: can be undone with deploy_endpoint, capacity may not come back",
+            "delete what was made for it (configuration, keys, schedules): can be undone the same way",
             "read back until nothing of it is left",
         ),
         stays=("downloaded model files and measured runs",),

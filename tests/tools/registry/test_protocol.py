@@ -20,7 +20,9 @@ ERAS = ("2025-11-25", "2026-07-28")
 
 
 @asynccontextmanager
-async def connected(era: str, tmp_path: Path, *, read_only: bool = False, names: tuple[str, ...] = (), **kw: Any) -> AsyncIterator[Client]:
+async def connected(
+    era: str, tmp_path: Path, *, read_only: bool = False, names: tuple[str, ...] = (), **kw: Any
+) -> AsyncIterator[Client]:
     session = Session(Settings.load({}, tmp_path), tmp_path / "home", clouds.names(), clouds.connect, names, read_only)
     mode = {} if era == "2026-07-28" else {"mode": "legacy"}
     async with Client(build(session, "0"), **mode, **kw) as client:
@@ -104,7 +106,9 @@ async def test_the_skills_are_prompts(era: str, tmp_path: Path) -> None:
 
 
 @eras
-@pytest.mark.parametrize("hostile", ["x" * 1_000_000, "a\x00b", "../../etc/passwd", "$(reboot)", "`id`", "a;b", "a:b:c:d:e", "ü:ü:ü:ü"])
+@pytest.mark.parametrize(
+    "hostile", ["x" * 1_000_000, "a\x00b", "../../etc/passwd", "$(reboot)", "`id`", "a;b", "a:b:c:d:e", "ü:ü:ü:ü"]
+)
 async def test_a_hostile_ref_is_refused_before_anything_happens(era: str, tmp_path: Path, hostile: str) -> None:
     async with connected(era, tmp_path) as client:
         result = await client.call_tool("get_endpoint", {"ref": hostile})

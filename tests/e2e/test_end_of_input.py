@@ -1,0 +1,52 @@
+"""Requests that were read before end of input are answered before the server ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "0"}}
+
+
+def piped(home: Path, *requests: dict[str, object]) -> tuple[list[dict[str, object]], float]:
+    lines = [
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        *requests,
+    ]
+    given = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    env = {**os.environ, "MODELRIG_HOME": str(home)}
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "server.py"), "--clouds", "local"],
+        input=given, capture_output=True, text=True, timeout=30, env=env, check=True,
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()], time.monotonic() - start
+
+
+def test_everything_that_was_asked_before_the_end_is_answered(tmp_path: Path) -> None:
+    answers, _ = piped(
+        tmp_path,
+        {"id": 2, "method": "tools/list", "params": {}},
+        {"id": 3, "method": "tools/call", "params": {"name": "list_endpoints", "arguments": {}}},
+    )
+    assert {answer.get("id") for answer in answers} >= {1, 2, 3}
+    called = next(answer for answer in answers if answer.get("id") == 3)
+    assert called["result"]["structuredContent"]["count"] == 0  # type: ignore[index]
+
+
+def test_a_request_that_takes_longer_does_not_hold_the_process(tmp_path: Path) -> None:
+    slow = {"name": "get_operation", "arguments": {"operation": "op-none", "wait_seconds": 30}}
+    answers, seconds = piped(tmp_path, {"id": 2, "method": "tools/call", "params": slow})
+    assert {answer.get("id") for answer in answers} >= {1}
+    assert seconds < 15
+
+
+def test_stdout_holds_nothing_but_messages(tmp_path: Path) -> None:
+    answers, _ = piped(tmp_path)
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
