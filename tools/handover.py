@@ -113,7 +113,7 @@ class Server:
             self._tell({"method": "notifications/initialized"})
         for message in list(self.client.listening.values()):
             self._tell(message)
-            if not self._until(lambda answer: answer.get("method") == ACKNOWLEDGED or "error" in answer):
+            if not self._until(lambda answer, asked=message["id"]: _opened(answer, asked)):
                 return False
         return self.process.poll() is None
 
@@ -134,11 +134,7 @@ class Server:
 
     def _until(self, awaited: Any) -> bool:
         assert self.process.stdout is not None  # noqa: S101 - it was opened as a pipe
-        for line in self.process.stdout:
-            answer = json.loads(line)
-            if awaited(answer):
-                return True
-        return False
+        return any(awaited(json.loads(line)) for line in self.process.stdout)
 
     def _pump(self) -> None:
         assert self.process.stdout is not None  # noqa: S101 - it was opened as a pipe
@@ -146,6 +142,11 @@ class Server:
             self.client.write(line)
         if self.process.stdin is not None and not self.process.stdin.closed:
             os._exit(self.process.wait())  # the server ended by itself: the client has to see it
+
+
+def _opened(answer: Mapping[str, Any], asked: object) -> bool:
+    """True for the first frame of a subscription that is repeated, and for a refusal of it."""
+    return answer.get("method") == ACKNOWLEDGED or answer.get("id") == asked
 
 
 def start(prefix: Path, arguments: Sequence[str], client: Client) -> Server | None:

@@ -33,7 +33,7 @@ def enter(argv: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if argv is None else argv)
     tried = os.environ.pop(TRIED, "")
     clone = places.ROOT / ".venv"
-    if not _runs_in(clone) and str(clone) != tried and places.python_of(clone) and places.has_core(clone):
+    if not tried and not _runs_in(clone) and places.python_of(clone) and places.has_core(clone):
         _start_again(clone, arguments)
     if _has_core():
         if places.serves(arguments):
@@ -41,7 +41,7 @@ def enter(argv: Sequence[str] | None = None) -> None:
         return
     from tools.environment import start
 
-    start.start(arguments, tried, _start_again)
+    start.start(arguments, _start_again, hopeless=bool(tried) and tried != str(clone))
 
 
 def status() -> dict[str, dict[str, Any]]:
@@ -100,7 +100,7 @@ def _later() -> None:
         return
     import threading
 
-    timer = threading.Timer(2.0, _resume, [place])
+    timer = threading.Timer(1.0, _resume, [place])
     timer.daemon = True
     timer.start()
 

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from tools.environment import lock, reasons, state
@@ -78,7 +79,7 @@ def _core(place: Place, log: state.Log) -> Path:
     if shutil.disk_usage(place.folder).free < NEEDED_MB * 1024 * 1024:
         raise Failed(reasons.explain("No space left on device"))
     prefix = place.folder / f"{place.key}-{secrets.token_hex(3)}"
-    installer = Installer(os.environ, place.log, lambda step, percent: log.step("core", step, percent))
+    installer = Installer(os.environ, place.log, partial(log.step, "core"))
     installer.create(prefix)
     installer.install(prefix, ROOT / CORE_FILE)
     proof = subprocess.run([str(python_of(prefix)), "-c", PROOF], capture_output=True, text=True, check=False)
@@ -91,16 +92,14 @@ def _core(place: Place, log: state.Log) -> Path:
 
 def _extras(place: Place, prefix: Path, log: state.Log) -> None:
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(5)
     wanted = missing(place)
     for extra in wanted:
         log.set(extra.name, "waiting")
     for position, extra in enumerate(wanted):
         started = time.monotonic()
         log.set(extra.name, "installing", step="starting", pid=os.getpid())
-        installer = Installer(
-            os.environ, place.log, lambda step, percent, name=extra.name: log.step(name, step, percent)
-        )
+        installer = Installer(os.environ, place.log, partial(log.step, extra.name))
         try:
             installer.install(prefix, extra.file, with_dependencies=extra.with_dependencies)
         except Failed as failed:

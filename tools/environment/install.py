@@ -9,13 +9,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.environment import reasons
 from tools.environment.interpreters import find_python, find_uv
-from tools.environment.places import python_of
+from tools.environment.places import python_of, site_packages
 
-Say = Callable[[str, "int | None"], None]
-"""Told the step and, where it is known, the percentage."""
+if TYPE_CHECKING:
+    Say = Callable[[str, int | None], None]
+    """Told the step and, where it is known, the percentage."""
 LIMIT_SECONDS = 1800.0
 """One installer may take this long: 100 MB at 60 kB/s."""
 NEEDED_MB = 300
@@ -51,12 +53,9 @@ class Installer:
             return
         if python is None:
             raise Failed(reasons.too_old(f"{sys.version.split()[0]} at {sys.executable}"))
-        try:
-            self._run([python, "-m", "venv", str(prefix)])
-        except Failed as failed:
-            if failed.problem.kind != "ensurepip" or not self._has_pip(python):
-                raise
-            self._run([python, "-m", "venv", "--clear", "--without-pip", str(prefix)])
+        # The pip of the Python at hand saves unpacking another one: 3 of the 12 s of a first start.
+        without = ["--without-pip"] if _lends_pip(python) else []
+        self._run([python, "-m", "venv", *without, str(prefix)])
 
     def install(self, prefix: Path, file: Path, *, with_dependencies: bool = True) -> None:
         """What `file` pins, by hash, ready-made builds only. Raises Failed."""
@@ -73,12 +72,13 @@ class Installer:
     def _pip(self, prefix: Path) -> Sequence[str]:
         """The environment's own pip, else that of the Python it was made with."""
         python = str(python_of(prefix))
-        if any(prefix.glob("lib/python3*/site-packages/pip")) or (prefix / "Lib/site-packages/pip").exists():
+        if any((site / "pip").exists() for site in site_packages(prefix)):
             return [python, "-m", "pip"]
-        return [str(find_python(self.environment)), "-m", "pip", "--python", python]
-
-    def _has_pip(self, python: str) -> bool:
-        return subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+        lender = find_python(self.environment)
+        if lender and _lends_pip(lender):
+            return [lender, "-m", "pip", "--python", python]
+        self._run([python, "-m", "ensurepip"])
+        return [python, "-m", "pip"]
 
     def _run(self, command: Sequence[str], total: int = 0) -> None:
         lines: list[str] = []
@@ -129,8 +129,20 @@ class Installer:
 
 
 def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment for an installer: the user's index, proxy and certificates stay, what redirects an install goes."""
+    """For an installer: the user's index, proxy and certificates stay, what would redirect an install goes."""
     gone = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
     kept = {name: value for name, value in environment.items() if name not in gone}
     plain = {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "LC_ALL": "C"}
     return {**kept, **plain, "PYTHONUNBUFFERED": "1"}
+
+
+def _lends_pip(python: str) -> bool:
+    """True when its pip can install into another environment (22.3, October 2022, or newer)."""
+    check = "import pip, sys; sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
+    try:
+        ended = subprocess.run(
+            [python, "-c", check], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return ended.returncode == 0

@@ -26,9 +26,10 @@ def find_uv(environment: Mapping[str, str]) -> str | None:
 
 
 def find_python(environment: Mapping[str, str]) -> str | None:
-    """This Python when it is new enough, else the first one on the PATH that is and that starts."""
+    """The running Python, or the one its environment was made with; else a newer one on the PATH that starts."""
     if sys.version_info[:2] >= OLDEST:
-        return sys.executable
+        base = str(getattr(sys, "_base_executable", "") or sys.executable)
+        return base if os.access(base, os.X_OK) else sys.executable
     for name in NEWER:
         path = shutil.which(name, path=search_path(environment))
         if path and _starts(path):

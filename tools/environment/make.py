@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 
+from tools.environment import reasons
 from tools.environment.install import Failed, Installer
 from tools.environment.places import EXTRAS, ROOT, python_of
 
@@ -28,7 +29,8 @@ def main(argv: list[str]) -> int:
             print(name, file=sys.stderr)
             installer.install(prefix, ROOT / name, with_dependencies=name not in bare)
     except Failed as failed:
-        print(f"Not installed: {failed.problem.reason}. {failed.problem.fix}", file=sys.stderr)
+        fix = failed.problem.fix.replace(reasons.AGAIN, "run the same command again")
+        print(f"Not installed: {failed.problem.reason}. {fix}", file=sys.stderr)
         return 1
     return 0
 

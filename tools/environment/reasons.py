@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>)]+", re.IGNORECASE)
 _HOST = re.compile(
-    r"(host=|resolve |lookup address information for |for name |connect to |Host: )(['\"`]?)[\w.-]+\.[a-z]{2,}\2(:\d+)?",
+    r"(host=|resolve |lookup address information for |for name |connect to |Host: )"
+    r"(['\"`]?)[\w.-]+\.[a-z]{2,}\2(:\d+)?",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\b[\w.-]+\.[a-z]{2,}:\d{2,5}\b", re.IGNORECASE)
@@ -26,60 +27,71 @@ class Problem:
 
 AGAIN = "start the server again (/mcp in Claude Code)"
 
+
+def _any(*words: str) -> str:
+    return "|".join(words)
+
+
 _TABLE = (
     (
         "disk",
-        r"no space left|disk quota exceeded|enospc|errno 28|os error 28",
+        _any("no space left", "disk quota exceeded", "enospc"),
         "the disk is full",
-        "Free about 1 GB and " + AGAIN + ".",
+        f"Free about 1 GB and {AGAIN}.",
     ),
     (
         "ensurepip",
-        r"ensurepip is not available|no module named '?ensurepip|no module named '?venv|no module named '?pip\b",
+        _any("ensurepip is not available", r"no module named '?(ensurepip|venv|pip)\b"),
         "this Python has no venv or pip",
-        "Install it (Debian and Ubuntu: apt install python3-venv) or install uv, and " + AGAIN + ".",
+        f"Install it (Debian and Ubuntu: apt install python3-venv) or install uv, and {AGAIN}.",
     ),
     (
         "hashes",
-        r"do not match the hashes|hash mismatch|hashes are required",
+        _any("do not match the hashes", "hash mismatch", "hashes are required"),
         "a downloaded file is not the one that this version was tested with",
-        "Check your package index or proxy: it serves other files than the public one. Then " + AGAIN + ".",
+        f"Check your package index or proxy: it serves other files than the public one. Then {AGAIN}.",
     ),
     (
         "certificate",
-        r"certificate.verify.failed|certificate verify|self.signed certificate|unknownissuer|invalid peer certificate",
+        _any("certificate.verify.failed", "self.signed certificate", "unknownissuer", "invalid peer certificate"),
         "the package index's certificate was not accepted",
-        "Tell pip or uv your company's certificates (PIP_CERT, SSL_CERT_FILE), and " + AGAIN + ".",
+        f"Tell pip or uv your company's certificates (PIP_CERT, SSL_CERT_FILE), and {AGAIN}.",
     ),
     (
         "credentials",
-        r"\b40[13]\b.{0,40}(error|unauthori|forbidden|client)|(unauthori[sz]ed|forbidden).{0,40}\b40[13]\b",
+        _any(r"\b40[13]\b.{0,40}(error|unauthori|forbidden|client)", r"(unauthori[sz]ed|forbidden).{0,40}\b40[13]\b"),
         "the package index refused us",
-        "Check the credentials of your package index or proxy, and " + AGAIN + ".",
+        f"Check the credentials of your package index or proxy, and {AGAIN}.",
     ),
     (
         "network",
-        r"name resolution|name or service not known|nodename nor servname|dns error|failed to lookup address|"
-        r"failed to establish|connection refused|connection reset|network is unreachable|no route to host|timed out|"
-        r"proxyerror|tunnel connection failed|max retries exceeded|error sending request|connection aborted|remotedisconnected|"
-        r"failed to fetch|network connectivity is disabled|no address associated",
+        _any(
+            *("name resolution", "name or service not known", "nodename nor servname", "no address associated"),
+            *("dns error", "failed to lookup address", "failed to establish", "connection refused", "connection reset"),
+            *("connection aborted", "remotedisconnected", "network is unreachable", "no route to host", "timed out"),
+            *("proxyerror", "tunnel connection failed", "max retries exceeded", "error sending request"),
+            *("failed to fetch", "network connectivity is disabled"),
+        ),
         "the package index could not be reached",
-        "Check the network or the proxy (HTTPS_PROXY), and " + AGAIN + ".",
+        f"Check the network or the proxy (HTTPS_PROXY), and {AGAIN}.",
     ),
     (
         "platform",
-        r"no matching distribution|not a supported wheel|no compatible wheel|no solution found|has no wheels|"
-        r"no wheels with a matching|no usable wheels",
+        _any(
+            *("no matching distribution", "not a supported wheel", "no compatible wheel", "no solution found"),
+            *("has no wheels", "no wheels with a matching", "no usable wheels"),
+        ),
         "a package has no build for this Python or this machine",
-        "Use Python 3.11, 3.12 or 3.13 on Linux or macOS, and " + AGAIN + ".",
+        f"Use Python 3.11, 3.12 or 3.13 on Linux or macOS, and {AGAIN}.",
     ),
     (
         "permission",
-        r"permission denied|read-only file system|errno 13|errno 30|operation not permitted",
+        _any("permission denied", "read-only file system", "operation not permitted"),
         "a folder cannot be written",
-        "Make it writable or set MODELRIG_ENV_DIR to a folder that is, and " + AGAIN + ".",
+        f"Make it writable or set MODELRIG_ENV_DIR to a folder that is, and {AGAIN}.",
     ),
 )
+"""kind, what its output says, the reason, the fix; `no matching distribution` also follows a network that is down."""
 
 
 def explain(output: str, log: str = "") -> Problem:
@@ -87,9 +99,9 @@ def explain(output: str, log: str = "") -> Problem:
     lowered = output.lower()
     for kind, pattern, reason, fix in _TABLE:
         if re.search(pattern, lowered):
-            detail = _telling(output, pattern)
+            detail = _telling(output, pattern, whole=False)
             return Problem(kind, f"{reason} ({detail})" if detail else reason, fix)
-    detail = _telling(output, r"error|fail") or "it printed nothing"
+    detail = _telling(output, r"error|fail", whole=True) or "it printed nothing"
     where = f" The whole output is in {log}." if log else ""
     return Problem("unknown", f"the installer failed: {detail}", f"Mend what it names, and {AGAIN}.{where}")
 
@@ -114,10 +126,21 @@ def unwritable(folder: str, error: OSError) -> Problem:
     )
 
 
+def not_entered(prefix: str) -> Problem:
+    """An environment is there and does not work: nothing that we would do again could mend it."""
+    return Problem(
+        "environment",
+        f"the environment {prefix} was made and its packages are not found in it",
+        f"Unset PYTHONHOME and PYTHONPATH, or remove that folder, and {AGAIN}.",
+    )
+
+
 def interrupted(step: str) -> Problem:
     """The builder is gone and left no word."""
     at = f" while it was at: {step}" if step else ""
-    return Problem("interrupted", f"the installation was stopped from outside{at}", f"Do nothing but {AGAIN}: it goes on.")
+    return Problem(
+        "interrupted", f"the installation was stopped from outside{at}", f"Do nothing but {AGAIN}: it goes on."
+    )
 
 
 def clean(text: str) -> str:
@@ -129,10 +152,14 @@ def clean(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign in "\n\t" else " " for sign in text)
 
 
-def _telling(output: str, pattern: str) -> str:
-    """The last line that matches, else the last line that says something; cleaned and short."""
+def _telling(output: str, pattern: str, *, whole: bool) -> str:
+    """The last place that matches, from there on or as a whole line; else the last line. Cleaned and short."""
     lines = [clean(line).strip() for line in output.splitlines()]
-    lines = [line for line in lines if line and not line.lower().startswith(_NOISE)]
-    telling = [line for line in lines if re.search(pattern, line.lower())] or lines
-    line = telling[-1] if telling else ""
-    return line if len(line) <= 200 else f"{line[:200]}…"
+    said = ""
+    for line in lines:
+        match = re.search(pattern, line, re.IGNORECASE)
+        if match:
+            said = line if whole else line[match.start() :]
+    said = said.partition("')")[0]  # what follows is the installer's own wrapping
+    said = said or next((line for line in reversed(lines) if line and not line.lower().startswith(_NOISE)), "")
+    return said if len(said) <= 160 else f"{said[:160]}…"

@@ -8,7 +8,7 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from tools.environment import build, lock, places, reasons, state
-from tools.environment.places import EXTRAS, Extra, Place
+from tools.environment.places import EXTRAS, Extra
 
 
 def status() -> dict[str, dict[str, Any]]:
@@ -22,7 +22,7 @@ def status() -> dict[str, dict[str, Any]]:
     building = lock.held(place.lock)
     return {
         "core": {"state": "installed", "detail": by},
-        **{extra.name: _kept(place, extra, content.get(extra.name, {}), building=building) for extra in EXTRAS},
+        **{extra.name: _kept(extra, content.get(extra.name, {}), building=building) for extra in EXTRAS},
     }
 
 
@@ -54,7 +54,7 @@ def _looked_up(extra: Extra) -> dict[str, Any]:
     return {"state": "absent", "detail": f"{', '.join(gone)} not found", "fix": command(extra)}
 
 
-def _kept(place: Place, extra: Extra, entry: dict[str, Any], *, building: bool) -> dict[str, Any]:
+def _kept(extra: Extra, entry: dict[str, Any], *, building: bool) -> dict[str, Any]:
     """In an environment of ours, the builder's word counts: what is being unpacked can already be found."""
     current = entry.get("of") == build.fingerprint(extra)
     if entry.get("state") == "installed" and current:

@@ -8,35 +8,47 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.environment import lock, places, reasons, state
 from tools.environment.places import Place
 
 SECONDS = 24.0
 """How long a start waits for the core: a client gives a server 30 s, and the server itself needs up to 2."""
-StartAgain = Callable[[Path, Sequence[str]], None]
+if TYPE_CHECKING:
+    StartAgain = Callable[[Path, Sequence[str]], None]
 
 
-def start(arguments: Sequence[str], tried: str, start_again: StartAgain) -> None:
-    """Start again in an environment, built when it is not there; serve the reason where that is not possible."""
+def start(arguments: Sequence[str], start_again: StartAgain, *, hopeless: bool) -> None:
+    """Start again in an environment, built when it is not there; serve the reason where that is not possible.
+
+    `hopeless`: this process was started in such an environment and still has no packages; another start would not help.
+    """
     place = places.current(os.environ)
     serving = places.serves(arguments)
-    problem: reasons.Problem | None = None
-    prefix = place.ready()
-    if prefix is None or str(prefix) == tried:
-        problem = begin(place)
-        limit = float(os.environ.get("MODELRIG_START_SECONDS") or SECONDS) if serving else float("inf")
-        problem = problem or wait(place, limit, quiet=not serving and not sys.stderr.isatty())
+    found: reasons.Problem | None = reasons.not_entered(sys.prefix) if hopeless else None
+    prefix = None if hopeless else place.ready()
+    if not hopeless and prefix is None:
+        found = begin(place) or wait(place, _patience() if serving else float("inf"), quiet=not serving)
         prefix = place.ready()
-    if prefix is not None and str(prefix) != tried:
+    if prefix is not None:
         start_again(prefix, arguments)
-    if not serving:
-        problem = problem or reasons.Problem("unknown", "the environment does not start", reasons.AGAIN)
-        print(f"modelrig cannot start: {problem.reason}. {problem.fix}", file=sys.stderr)
-        raise SystemExit(1)
-    from tools import fallback
+        found = reasons.not_entered(str(prefix))
+    if serving:
+        from tools import fallback
 
-    raise SystemExit(fallback.serve(place, problem, arguments))
+        raise SystemExit(fallback.serve(place, found, arguments))
+    found = found or problem(place)
+    fix = found.fix.replace(reasons.AGAIN, "run the same command again")
+    print(f"modelrig cannot start: {found.reason}. {fix}", file=sys.stderr)
+    raise SystemExit(1)
+
+
+def _patience() -> float:
+    try:
+        return float(os.environ.get("MODELRIG_START_SECONDS", ""))
+    except ValueError:
+        return SECONDS
 
 
 def begin(place: Place) -> reasons.Problem | None:
@@ -55,15 +67,15 @@ def spawn(place: Place) -> None:
     """Start a builder; returns when it, or another before it, has the lock."""
     command = [sys.executable, "-m", "tools.environment.build", str(place.folder), place.key]
     with place.log.open("ab") as log:
-        options: dict[str, object] = {"cwd": str(places.ROOT), "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        ends = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
         if sys.platform == "win32":
             flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
-            subprocess.Popen(command, creationflags=flags, **options)  # type: ignore[call-overload]
+            subprocess.Popen(command, cwd=places.ROOT, creationflags=flags, **ends)
             until = time.monotonic() + 5
             while not lock.held(place.lock) and time.monotonic() < until:
                 time.sleep(0.05)
             return
-        subprocess.run(command, check=False, **options)  # type: ignore[call-overload]  # it forks, the parent ends
+        subprocess.run(command, cwd=places.ROOT, check=False, **ends)  # type: ignore[call-overload]  # it forks, the parent ends
 
 
 def wait(place: Place, limit: float, *, quiet: bool) -> reasons.Problem | None:
@@ -71,12 +83,12 @@ def wait(place: Place, limit: float, *, quiet: bool) -> reasons.Problem | None:
     until = time.monotonic() + limit
     shown = ""
     while time.monotonic() < until:
-        if place.marker.exists():
+        if place.ready():
             return None
         if not lock.held(place.lock):
-            return None if place.marker.exists() else problem(place)
+            return None if place.ready() else problem(place)
         step = str(state.read(place.state).get("core", {}).get("step", ""))
-        if step != shown and not quiet:
+        if step != shown and not (quiet and not sys.stderr.isatty()):
             print(f"modelrig, first start: {step}", file=sys.stderr, flush=True)
             shown = step
         time.sleep(0.05)

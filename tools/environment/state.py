@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -37,10 +38,8 @@ def replace(path: Path, text: str) -> None:
             file.write(text)
         fresh.replace(path)
     except BaseException:
-        try:
+        with contextlib.suppress(OSError):
             fresh.unlink()
-        except OSError:
-            pass
         raise
 
 
@@ -61,7 +60,7 @@ class Log:
     def step(self, part: str, step: str, percent: int | None = None) -> None:
         """How far it is; steps of one kind are written four times a second at most."""
         entry = self.content.get(part, {})
-        same_kind = str(entry.get("step", "")).split(" ")[0] == step.split(" ")[0]
+        same_kind = str(entry.get("step", "")).split(" ")[0] == step.split(" ", 1)[0]
         entry["step"] = step
         if percent is not None:
             entry["percent"] = percent

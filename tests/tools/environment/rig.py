@@ -1,0 +1,167 @@
+"""An installed plugin in miniature: the real prelude and installer, real venv and pip, and packages of a few bytes.
+
+The packages lie in a folder that pip is pointed to, so that nothing leaves this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.environment import lock
+from tools.environment.places import CORE, EXTRAS, ROOT
+
+COMPILED = ("pydantic_core", "rpds")
+PATIENCE = 30.0
+BARE = str(getattr(sys, "_base_executable", sys.executable))
+"""A Python in which nothing of ours is installed; -S hides what somebody may have installed into it."""
+SERVER = """
+import json, sys
+from tools.environment import enter, status
+enter(sys.argv[1:])
+if "call" in sys.argv:
+    print(json.dumps({"prefix": sys.prefix, "status": status()}))
+    raise SystemExit
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "subscriptions/listen":
+        stamp = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+        note = {"method": "notifications/subscriptions/acknowledged", "params": {"notifications": {}, "_meta": stamp}}
+        print(json.dumps({"jsonrpc": "2.0", **note}), flush=True)
+    elif "id" in message:
+        result = {"server": "real", "asked": message["method"], "protocolVersion": "2025-11-25"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+@dataclass
+class Rig:
+    """One installation: its code, its package folder, its environments, and processes to run in it."""
+
+    root: Path
+    wheels: Path
+    environments: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a client hands to a server: nothing of this test run's."""
+        plain = {
+            "HOME": str(self.root.parent / "home"),
+            "PATH": "/usr/bin:/bin",
+            "MODELRIG_NO_UV": "1",
+            "MODELRIG_ENV_DIR": str(self.environments),
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+            "PIP_CONFIG_FILE": os.devnull,
+        }
+        return {**plain, **self.settings}
+
+    @property
+    def folder(self) -> Path:
+        return self.environments / "environments"
+
+    def start(self, *arguments: str, python: str = BARE, **options: Any) -> subprocess.Popen[str]:
+        command = [python, "-S", str(self.root / "server.py"), *arguments]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(command, env=self.environment, text=True, **{**pipes, **options})
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """Nothing that was started outlives its test."""
+        for process in self.started:
+            process.kill()
+            process.wait(PATIENCE)
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe is not None and not pipe.closed:
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
+        self.kill_builders()
+
+    def call(self, python: str = BARE) -> subprocess.CompletedProcess[str]:
+        """`server.py call`, to its end."""
+        process = self.start("call", python=python)
+        out, err = process.communicate(timeout=PATIENCE)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def answer(self) -> dict[str, Any]:
+        done = self.call()
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def only(self, pattern: str) -> Path:
+        (found,) = self.folder.glob(pattern)
+        return found
+
+    def builders(self) -> Iterator[int]:
+        """Pids of builders that are at work."""
+        for path in self.folder.glob("*.lock"):
+            if lock.held(path):
+                yield int(path.read_text() or 0)
+
+    def settle(self) -> None:
+        """Until no builder is at work."""
+        until = time.monotonic() + PATIENCE
+        while any(True for _ in self.builders()):
+            assert time.monotonic() < until, "a builder does not end"
+            time.sleep(0.05)
+
+    def kill_builders(self) -> None:
+        """End every builder and what it started, as a machine that loses power would."""
+        for pid in self.builders():
+            if pid:
+                os.killpg(pid, signal.SIGKILL)
+        self.settle()
+
+
+def wheel(folder: Path, name: str, modules: tuple[str, ...]) -> str:
+    """A wheel with empty packages; returns the line that pins it by hash."""
+    info = f"{name}-1.0.dist-info"
+    files = {f"{module}/__init__.py": "" for module in modules}
+    files["mcp_types/version.py" if "mcp_types" in modules else f"{info}/note"] = ""
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+    files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    rows = []
+    for path, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
+        rows.append(f"{path},sha256={digest},{len(content)}")
+    files[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,"]) + "\n"
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, content in files.items():
+            archive.writestr(each, content)
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+def make(folder: Path) -> Rig:
+    """A fresh installation in `folder`; nothing is built yet."""
+    root, wheels = folder / "plugin", folder / "wheels"
+    wheels.mkdir()
+    (root / "tools").mkdir(parents=True)
+    (root / ".claude-plugin").mkdir()
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "tools" / "environment", root / "tools" / "environment", ignore=ignored)
+    for name in ("__init__.py", "fallback.py", "handover.py"):
+        shutil.copy(ROOT / "tools" / name, root / "tools" / name)
+    shutil.copy(ROOT / ".claude-plugin" / "plugin.json", root / ".claude-plugin" / "plugin.json")
+    (root / "server.py").write_text(SERVER)
+    (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED)))
+    for extra in EXTRAS:
+        (root / extra.file.name).write_text(wheel(wheels, extra.name, extra.modules))
+    return Rig(root, wheels, folder / "data")

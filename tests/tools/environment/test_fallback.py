@@ -1,0 +1,153 @@
+"""While the real server cannot run, a client connects all the same, learns why, and is handed over when it can."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import shutil
+import subprocess
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.tools.environment.rig import BARE, PATIENCE, Rig
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+class Line:
+    """A client that writes and reads plain lines."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(ValueError):  # closed under the reader when the test ends
+            for line in self.process.stdout or ():
+                self._lines.put(line)
+
+    def say(self, method: str, params: Mapping[str, Any] | None = None, **message: Any) -> None:
+        assert self.process.stdin is not None
+        whole = {"jsonrpc": "2.0", "method": method, "params": params or {}, **message}
+        self.process.stdin.write(json.dumps(whole) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> dict[str, Any]:
+        heard: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
+        return heard
+
+    def ask(self, method: str, params: Mapping[str, Any] | None = None, number: int = 7) -> dict[str, Any]:
+        self.say(method, params, id=number)
+        heard = self.hear()
+        assert heard["id"] == number
+        return heard
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(PATIENCE)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_whose_installation_failed_is_connected_and_told_why(rig: Rig, mode: str) -> None:
+    shutil.rmtree(rig.wheels)
+    server = StdioServerParameters(command=BARE, args=["-S", str(rig.root / "server.py")], env=rig.environment)
+
+    async def session() -> None:
+        async with Client(server, mode=mode) as client:
+            assert client.server_info.name == "modelrig"
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["check_setup"]
+            assert (await client.list_prompts()).prompts == []
+            told = await client.call_tool("check_setup", {})
+            found = told.structured_content
+            assert found is not None
+            assert (told.is_error, found["state"]) == (False, "failed")
+            assert found["headline"].startswith("modelrig cannot run yet: a package has no build for this Python")
+            assert found["headline"] in told.content[0].text
+            assert found["next"].endswith("It is being tried again now: call check_setup once more in a minute.")
+            other = await client.call_tool("deploy_endpoint", {"model": "x"})
+            assert other.is_error
+            assert other.content[0].text.startswith("deploy_endpoint is not there yet. **modelrig ")
+
+    anyio.run(session)
+
+
+def test_a_client_of_the_handshake_era_is_handed_over(rig: Rig) -> None:
+    rig.settings = {"MODELRIG_START_SECONDS": "0"}
+    line = Line(rig.start())
+    assert line.ask("initialize", HANDSHAKE)["result"]["serverInfo"]["name"] == "modelrig"
+    line.say("notifications/initialized")
+    told = line.ask("tools/call", {"name": "check_setup"})["result"]["structuredContent"]
+    assert told["state"] in {"installing", "starting"}
+    assert [line.hear()["method"] for _ in range(2)] == [
+        "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+    ]
+    assert line.ask("tools/list")["result"] == {
+        "server": "real",
+        "asked": "tools/list",
+        "protocolVersion": "2025-11-25",
+    }
+    assert line.end() == 0
+
+
+def test_a_client_of_the_stateless_era_is_handed_over_through_its_subscription(rig: Rig) -> None:
+    rig.settings = {"MODELRIG_START_SECONDS": "0"}
+    line = Line(rig.start())
+    assert line.ask("server/discover", {"_meta": META})["result"]["supportedVersions"] == ["2026-07-28"]
+    line.say("subscriptions/listen", {"_meta": META, "notifications": {"toolsListChanged": True}}, id="listen-1")
+    stamp = {"io.modelcontextprotocol/subscriptionId": "listen-1"}
+    assert line.hear()["params"] == {"notifications": {"toolsListChanged": True}, "_meta": stamp}
+    changed = line.hear()
+    assert (changed["method"], changed["params"]) == ("notifications/tools/list_changed", {"_meta": stamp})
+    assert line.ask("tools/list", {"_meta": META})["result"]["server"] == "real"
+    assert line.end() == 0
+
+
+def test_a_server_that_ends_on_its_own_ends_the_connection(rig: Rig) -> None:
+    rig.settings = {"MODELRIG_START_SECONDS": "0"}
+    server = rig.root / "server.py"
+    server.write_text(server.read_text().replace("for line in sys.stdin:", "for line in [sys.stdin.readline()]:"))
+    line = Line(rig.start())
+    line.ask("initialize", HANDSHAKE)
+    assert line.process.wait(PATIENCE) == 0
+
+
+def test_a_server_that_does_not_come_up_is_reported_and_not_started_again(rig: Rig) -> None:
+    rig.settings = {"MODELRIG_START_SECONDS": "0"}
+    server = rig.root / "server.py"
+    server.write_text(server.read_text().replace("for line in sys.stdin:", "for line in sys.exit(3):"))
+    line = Line(rig.start())
+    line.ask("initialize", HANDSHAKE)
+    found = {"state": ""}
+    while found["state"] != "failed":
+        found = line.ask("tools/call", {"name": "check_setup"})["result"]["structuredContent"]
+    assert found["headline"] == "modelrig cannot run yet: the server ended before it answered."
+    assert line.end() == 0
+
+
+def test_what_it_does_not_know_is_an_error_in_words(rig: Rig) -> None:
+    rig.environments.write_text("a file in the way")
+    line = Line(rig.start())
+    unknown = line.ask("completion/complete")["error"]
+    assert (unknown["code"], "completion/complete is not there yet" in unknown["message"]) == (-32601, True)
+    newer = {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "2027-01-01"}}
+    assert line.ask("tools/list", newer)["error"]["data"] == {"supported": ["2026-07-28"], "requested": "2027-01-01"}
+    assert line.ask("initialize", {**HANDSHAKE, "protocolVersion": "1999"})["result"]["protocolVersion"] == "2025-11-25"
+    assert line.process.stdin is not None
+    line.process.stdin.write("no json\n[1]\n")
+    line.process.stdin.flush()
+    assert [line.hear()["error"]["code"] for _ in range(2)] == [-32700, -32600]
+    assert line.end() == 0

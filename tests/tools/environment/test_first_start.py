@@ -1,0 +1,134 @@
+"""The first start of an installed plugin, and every later one: real venv and pip, small packages, no network."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.environment.rig import BARE, PATIENCE, Rig
+from tools.environment import state
+from tools.environment.places import EXTRAS
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def wait_for(rig: Rig, pattern: str) -> Path:
+    until = time.monotonic() + PATIENCE
+    while True:
+        found: Iterator[Path] = rig.folder.glob(pattern)
+        for path in found:
+            return path
+        assert time.monotonic() < until, f"no {pattern}"
+        time.sleep(0.005)
+
+
+def test_a_first_start_makes_the_core_and_a_later_one_goes_on_with_the_rest(rig: Rig) -> None:
+    before = files(rig.root)
+    first = rig.answer()
+    rig.kill_builders()
+    left = rig.answer()["status"]
+    assert Path(first["prefix"]).parent == rig.folder
+    assert first["status"]["core"]["state"] == "installed"
+    assert {entry["state"] for name, entry in first["status"].items() if name != "core"} <= {"installing", "absent"}
+    assert {entry["state"] for name, entry in left.items() if name != "core"} <= {"failed", "absent"}
+    serving = rig.start()
+    until = time.monotonic() + PATIENCE
+    while {entry["state"] for entry in state.read(rig.only("*.json")).values()} != {"installed"}:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    now = rig.answer()
+    serving.communicate("", timeout=PATIENCE)
+    assert serving.returncode == 0
+    assert now["prefix"] == first["prefix"]
+    assert {name: entry["state"] for name, entry in now["status"].items()} == dict.fromkeys(
+        ("core", *(extra.name for extra in EXTRAS)), "installed"
+    )
+    assert files(rig.root) == before, "the plugin's own folder is not written to"
+    assert not list(rig.folder.glob(".*")), "nothing temporary is left"
+
+
+def test_two_starts_at_once_make_one_environment(rig: Rig) -> None:
+    both = [rig.start("call"), rig.start("call")]
+    answers = [json.loads(process.communicate(timeout=PATIENCE)[0]) for process in both]
+    assert answers[0]["prefix"] == answers[1]["prefix"]
+    assert [path.name for path in rig.folder.iterdir() if path.is_dir()] == [Path(answers[0]["prefix"]).name]
+
+
+def test_what_a_killed_builder_left_is_removed_and_made_again(rig: Rig) -> None:
+    waiting = rig.start("call")
+    half = wait_for(rig, "py3*-*-*/pyvenv.cfg").parent
+    rig.kill_builders()
+    _, err = waiting.communicate(timeout=PATIENCE)
+    assert (waiting.returncode, "stopped from outside" in err) == (1, True)
+    prefix = Path(rig.answer()["prefix"])
+    assert prefix != half
+    assert not half.exists()
+
+
+def test_an_environment_that_lost_a_package_is_made_again(rig: Rig) -> None:
+    broken = Path(rig.answer()["prefix"])
+    rig.kill_builders()
+    shutil.rmtree(next(broken.glob("lib/python3*/site-packages/psutil")))
+    again = Path(rig.answer()["prefix"])
+    assert again != broken
+    assert not broken.exists()
+
+
+def test_an_offline_shell_gets_the_reason_and_no_output(rig: Rig) -> None:
+    shutil.rmtree(rig.wheels)
+    done = rig.call()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "modelrig cannot start: a package has no build for this Python or this machine" in done.stderr
+    assert "run the same command again" in done.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_named(rig: Rig) -> None:
+    rig.environments.write_text("a file in the way")
+    done = rig.call()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"the folder for packages, {rig.folder}, cannot be written" in done.stderr
+    assert "MODELRIG_ENV_DIR" in done.stderr
+
+
+def test_a_clone_runs_in_its_own_venv_and_leaves_a_half_made_one_alone(rig: Rig) -> None:
+    make = [BARE, "-m", "tools.environment.make", ".venv", "requirements-core.txt"]
+    subprocess.run(make, cwd=rig.root, env=rig.environment, check=True, capture_output=True, timeout=PATIENCE)
+    assert rig.answer()["prefix"] == str(rig.root / ".venv")
+    assert not rig.folder.exists(), "nothing is installed when a venv is there"
+    shutil.rmtree(next((rig.root / ".venv").glob("lib/python3*/site-packages/mcp_types")))
+    assert Path(rig.answer()["prefix"]).parent == rig.folder
+
+
+OLD = ("3.8", "3.9", "3.10")
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_an_old_python_that_finds_no_newer_one_says_so(rig: Rig, version: str) -> None:
+    rig.settings = {"PATH": "/nonexistent", "HOME": "/nonexistent"}
+    done = rig.call(python=old_python(version))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "modelrig needs Python 3.11 or newer" in done.stderr
+
+
+def test_an_old_python_makes_the_environment_with_a_newer_one(rig: Rig) -> None:
+    rig.settings = {"PATH": str(Path(BARE).parent)}
+    found = json.loads(rig.call(python=old_python(*OLD)).stdout)
+    assert Path(found["prefix"]).parent == rig.folder
+
+
+def old_python(*versions: str) -> str:
+    """An interpreter of one of them: on the PATH, or beside the running one in a version manager's folder."""
+    for version in versions:
+        beside = Path(BARE).resolve().parents[2].glob(f"{version}.*/bin/python{version}")
+        for path in (shutil.which(f"python{version}"), *map(str, beside)):
+            if path and not subprocess.run([path, "-c", "pass"], capture_output=True, check=False).returncode:
+                return path
+    pytest.skip(f"no Python {' or '.join(versions)} on this machine")
