@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -51,7 +52,7 @@ def fetch(entry: Entry, home: Path, progress: Progress) -> bool:
         work = Path(tempfile.mkdtemp(prefix=f".fetch-{entry.name}-", dir=folder))
         try:
             _room(folder, entry)
-            found = _wheel_at_hand(entry.package) or _get(entry.package, work, progress)
+            found = _at_hand(entry.package) or _get(entry.package, work, progress)
             _unpack(found, entry, work, progress).replace(target)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -70,9 +71,17 @@ def _room(folder: Path, entry: Entry) -> None:
         )
 
 
-def _wheel_at_hand(package: Package) -> Path | None:
-    folder = os.environ.get(WHEELS, "")
-    return next(iter(sorted(Path(folder).expanduser().glob(f"{package.wheel}*.whl"))), None) if folder else None
+def _at_hand(package: Package) -> Path | None:
+    """A wheel in the folder of wheels, or the folder into which this very version is installed."""
+    if folder := os.environ.get(WHEELS, ""):
+        for wheel in sorted(Path(folder).expanduser().glob(f"{package.wheel}*.whl")):
+            return wheel
+    try:
+        installed = importlib.metadata.distribution(package.name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    folder = str(installed.locate_file(""))
+    return Path(folder) if installed.version == package.version and (Path(folder) / package.member).is_file() else None
 
 
 def _get(package: Package, work: Path, progress: Progress) -> Path:

@@ -9,6 +9,7 @@ import platform
 from clouds.models import Identity
 
 LOCATION = "this-machine"
+SERVICE = "llama"
 
 
 class User:

@@ -25,6 +25,11 @@ class Launch:
     random: bool = False
     """The weights are random numbers: for tests of everything but the answers."""
 
+    def labels(self) -> dict[str, str]:
+        """What every figure has to carry besides the settings: extra flags, and that the weights are random."""
+        found = {"flags": " ".join(self.flags)} if self.flags else {}
+        return found | ({"weights": "random, made here"} if self.random else {})
+
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         return {**asdict(self), "flags": list(self.flags)}

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 SEED = 20_261_129
-WIDTH, LAYERS, HEADS, CONTEXT = 64, 2, 4, 4_096
+# 32 numbers a head: the blocks of a quantized KV cache hold 32
+WIDTH, LAYERS, HEADS, CONTEXT = 64, 2, 2, 4_096
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"

@@ -19,6 +19,7 @@ from clouds.local.places import Place
 from clouds.local.processes import Started
 from clouds.models import Call, DeploymentPlan, Endpoint
 
+ENDING = frozenset({"stopping", "stopped", "failed"})
 WAIT = 900.0
 """Seconds to wait for another call that creates the same deployment (it may be downloading)."""
 
@@ -36,10 +37,11 @@ def create(
         seen = reading.see(place)
         if seen is not None and (seen.supervisor or seen.engines):
             _check_owner(place, plan.deployment)
-            if seen.supervisor:
+            if seen.supervisor and seen.state.get("state") not in ENDING:
                 booking.adopt(ledger, plan.deployment, seen)
+                ledger.remember(plan.deployment, {"key_file": str(place.key)})
                 return reading.get(home, plan.ref)
-            starting.stop(place)  # an engine whose supervisor was killed
+            starting.stop(place)  # it ends already, or an engine's supervisor was killed
         booking.close(ledger, plan.deployment)
         try:
             prepared = prepare(home, plan.spec.model, plan.spec.settings, plan.ref)
@@ -55,14 +57,16 @@ def create(
             _bring(home, prepared, made, watched)
             _start(place, plan, made, watched)
         except BaseException as error:
+            deleted = isinstance(error, Cancelled) and lock.held(place.stop)
             made.undo()
-            if isinstance(error, Cancelled) and lock.held(place.stop):
+            if deleted:
                 raise Conflict(
                     f"creating {plan.ref}",
                     answered="it was deleted meanwhile",
                     fix="Deploy it again if it is still wanted.",
                 ) from None
             raise
+        ledger.remember(plan.deployment, {"key_file": str(place.key)})
     return reading.get(home, plan.ref)
 
 

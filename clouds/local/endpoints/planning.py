@@ -10,19 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from clouds.errors import InvalidInput, NoCapacity, NotInstalled
-from clouds.local import catalogue, machine, memory, nvidia, settings
+from clouds.local import catalogue, gguf_header, machine, memory, nvidia, settings
 from clouds.local.catalogue import Model
+from clouds.local.endpoints import reading
 from clouds.local.engines import DEFAULT
 from clouds.local.engines.llamacpp import arguments
 from clouds.local.engines.vllm import VLLM
 from clouds.local.flags import values
-from clouds.local.identity import LOCATION
+from clouds.local.identity import LOCATION, SERVICE
 from clouds.local.launch import Launch
 from clouds.local.places import Place
 from clouds.models import Call, DeploymentPlan, DeploymentSpec, EndpointRef, EngineFacts, PlanStep, Setting
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
-SERVICE = "llama"
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,12 @@ def prepare(home: Path, model: str, given: Mapping[str, Setting], ref: EndpointR
 def plan(home: Path, spec: DeploymentSpec) -> DeploymentPlan:
     """The plan of one deployment; writes nothing and starts nothing."""
     ref = reference(spec)
-    prepared = prepare(home, spec.model, spec.settings, ref)
-    settings.check_port(prepared.launch.port)
+    # asked again for what runs already: its own memory and port are no reason against it
+    seen = reading.see(Place(home, ref.name))
+    running = seen if seen is not None and seen.supervisor else None
+    prepared = prepare(home, spec.model, spec.settings, ref, freed=held(running.launch) if running else 0)
+    if running is None or prepared.launch.port != running.state.get("port"):
+        settings.check_port(prepared.launch.port)
     # a path is meant where it was typed: whoever carries the plan out may stand elsewhere
     lasting = prepared.model.entry.name if prepared.model.entry else prepared.model.path
     return DeploymentPlan(
@@ -75,6 +79,16 @@ def plan(home: Path, spec: DeploymentSpec) -> DeploymentPlan:
         engine=expected(prepared),
         warnings=prepared.warnings,
     )
+
+
+def held(launch: Launch | None) -> int:
+    """Memory that a running engine holds, and gives back when it is replaced; 0 when that is not known."""
+    if launch is None or not launch.model_path.endswith(".gguf"):
+        return 0
+    try:
+        return memory.need(gguf_header.read(Path(launch.model_path)), launch).total
+    except InvalidInput:
+        return 0
 
 
 def reference(spec: DeploymentSpec) -> EndpointRef:
@@ -159,14 +173,8 @@ def expected(prepared: Prepared) -> EngineFacts:
         max_concurrency=float(launch.slots),
         slots=launch.slots,
         threads=launch.threads,
-        settings=labels(launch),
+        settings=launch.labels(),
     )
-
-
-def labels(launch: Launch) -> dict[str, Setting]:
-    """What a run has to carry besides the figures: flags, and that the weights are random."""
-    found: dict[str, Setting] = {"flags": " ".join(launch.flags)} if launch.flags else {}
-    return found | ({"weights": "random, made here"} if launch.random else {})
 
 
 def _context(model: Model, launch: Launch) -> list[str]:

@@ -12,8 +12,7 @@ from typing import Any
 from clouds.errors import NotFound
 from clouds.local import identity, lock, machine, places, processes
 from clouds.local.endpoints import logs
-from clouds.local.endpoints.planning import SERVICE, labels
-from clouds.local.identity import LOCATION
+from clouds.local.identity import LOCATION, SERVICE
 from clouds.local.launch import Launch
 from clouds.local.places import Place
 from clouds.local.processes import Found
@@ -127,7 +126,7 @@ def endpoint(seen: Seen, hardware: Hardware | None) -> Endpoint:
         billing=False,
         model=launch.model if launch else "",
         reason=reason,
-        url=f"http://127.0.0.1:{port}/v1" if port else "",
+        url=f"http://127.0.0.1:{port}" if port else "",
         created=str(seen.spec.get("created", "")),
         expires=expires(seen),
         deployment=seen.deployment,
@@ -206,4 +205,4 @@ def _engine(seen: Seen, launch: Launch | None) -> EngineFacts | None:
         "threads": launch.threads,
         **said,
     }
-    return EngineFacts(engine=launch.engine, model=launch.model, settings={**own, **labels(launch)}, **facts)
+    return EngineFacts(engine=launch.engine, model=launch.model, settings={**own, **launch.labels()}, **facts)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from clouds.base import Ledger, Progress
 from clouds.errors import Conflict, InvalidInput, Unexpected
-from clouds.local import catalogue, gguf_header, memory, places, settings
+from clouds.local import catalogue, places, settings
 from clouds.local.endpoints import reading
 from clouds.local.endpoints.guarding import Watched, guarded
-from clouds.local.endpoints.planning import Prepared, prepare
+from clouds.local.endpoints.planning import Prepared, held, prepare
 from clouds.local.endpoints.reading import Seen
 from clouds.local.fetch import fetch
 from clouds.local.launch import Launch
@@ -75,7 +75,7 @@ def _prepared(home: Path, seen: Seen, change: Change, ref: EndpointRef) -> Prepa
     if given["engine"] != launch.engine and "flags" not in (change.settings or {}):
         given["flags"] = ""  # flags of one engine mean nothing to another
     model = change.model or _named(home, launch)
-    prepared = prepare(home, model, given, ref, freed=_held(launch))
+    prepared = prepare(home, model, given, ref, freed=held(launch))
     port = prepared.launch.port
     if port not in {0, seen.state.get("port")}:
         settings.check_port(port)
@@ -101,14 +101,6 @@ def _named(home: Path, launch: Launch) -> str:
         if launch.model_path == str((folder / entry.file).absolute()):
             return entry.name
     return launch.model_path
-
-
-def _held(launch: Launch) -> int:
-    """Memory that the running engine gives back when it is replaced."""
-    try:
-        return memory.need(gguf_header.read(Path(launch.model_path)), launch).total
-    except InvalidInput:
-        return 0
 
 
 def _replace(place: Place, seen: Seen, prepared: Prepared, ledger: Ledger, progress: Progress) -> None:
