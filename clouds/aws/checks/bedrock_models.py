@@ -108,10 +108,14 @@ def _delete_imported(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"modelIdentifier": doomed.row["modelArn"]}
     return (
         step(
-            "delete", f"delete imported model {doomed.name}; the files it came from in S3 stay",
-            "bedrock.DeleteImportedModel", name, "can be undone", until=gone("bedrock.GetImportedModel", name, "modelArn"),
+            "delete",
+            f"delete imported model {doomed.name}; the files it came from in S3 stay",
+            "bedrock.DeleteImportedModel",
+            name,
+            "can be undone",
+            until=gone("bedrock.GetImportedModel", name, "modelArn"),
         ),
-    )  # fmt: skip
+    )
 
 
 IMPORTED_STORAGE = WasteCheck(

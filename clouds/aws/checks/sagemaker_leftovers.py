@@ -167,10 +167,16 @@ def _stop_schedule(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"MonitoringScheduleName": doomed.row["MonitoringScheduleName"]}
     return (
         step(
-            "stop", f"stop monitoring schedule {doomed.name}", "sagemaker.StopMonitoringSchedule", name, "can be undone",
-            until=until("sagemaker.DescribeMonitoringSchedule", name, "MonitoringScheduleStatus", "Stopped", seconds=600),
+            "stop",
+            f"stop monitoring schedule {doomed.name}",
+            "sagemaker.StopMonitoringSchedule",
+            name,
+            "can be undone",
+            until=until(
+                "sagemaker.DescribeMonitoringSchedule", name, "MonitoringScheduleStatus", "Stopped", seconds=600
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 SCHEDULE_LEFT = WasteCheck(

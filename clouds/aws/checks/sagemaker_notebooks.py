@@ -87,11 +87,17 @@ def _stop_notebook(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"NotebookInstanceName": doomed.row["NotebookInstanceName"]}
     return (
         step(
-            "stop", f"stop notebook instance {doomed.name}; its volume stays", "sagemaker.StopNotebookInstance", name,
-            "can be undone", capacity=True,
-            until=until("sagemaker.DescribeNotebookInstance", name, "NotebookInstanceStatus", "Stopped", failed=("Failed",)),
+            "stop",
+            f"stop notebook instance {doomed.name}; its volume stays",
+            "sagemaker.StopNotebookInstance",
+            name,
+            "can be undone",
+            capacity=True,
+            until=until(
+                "sagemaker.DescribeNotebookInstance", name, "NotebookInstanceStatus", "Stopped", failed=("Failed",)
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 NOTEBOOK_IDLE = WasteCheck(

@@ -173,12 +173,20 @@ def _stop_mlflow(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"TrackingServerName": doomed.row["TrackingServerName"]}
     return (
         step(
-            "stop", f"stop MLflow server {doomed.name}; its runs and artefacts stay", "sagemaker.StopMlflowTrackingServer",
-            name, "can be undone",
-            until=until("sagemaker.DescribeMlflowTrackingServer", name, "TrackingServerStatus", "Stopped",
-                        failed=("StopFailed",)),
+            "stop",
+            f"stop MLflow server {doomed.name}; its runs and artefacts stay",
+            "sagemaker.StopMlflowTrackingServer",
+            name,
+            "can be undone",
+            until=until(
+                "sagemaker.DescribeMlflowTrackingServer",
+                name,
+                "TrackingServerStatus",
+                "Stopped",
+                failed=("StopFailed",),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 MLFLOW_IDLE = WasteCheck(

@@ -150,11 +150,17 @@ def _scale_groups(doomed: Doomed) -> tuple[CleanupStep, ...]:
     ]
     return (
         step(
-            "scale", f"scale {', '.join(sorted(idle))} of {doomed.name} to 0", "sagemaker.UpdateCluster",
-            {**name, "InstanceGroups": groups}, "can be undone", capacity=True,
-            until=until("sagemaker.DescribeCluster", name, "ClusterStatus", "InService", failed=("Failed",), seconds=3600),
+            "scale",
+            f"scale {', '.join(sorted(idle))} of {doomed.name} to 0",
+            "sagemaker.UpdateCluster",
+            {**name, "InstanceGroups": groups},
+            "can be undone",
+            capacity=True,
+            until=until(
+                "sagemaker.DescribeCluster", name, "ClusterStatus", "InService", failed=("Failed",), seconds=3600
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 HYPERPOD_IDLE = WasteCheck(
@@ -164,8 +170,12 @@ HYPERPOD_IDLE = WasteCheck(
     reads=(GPU_USE,),
     judge=_hyperpod,
     why="A HyperPod instance is billed by the hour as long as its group holds it.",
-    spares=("groups of a training plan, which is prepaid", "groups without accelerators", "deep health checks under way",
-            "any GPU used at 1 % or more in 24 hours"),
+    spares=(
+        "groups of a training plan, which is prepaid",
+        "groups without accelerators",
+        "deep health checks under way",
+        "any GPU used at 1 % or more in 24 hours",
+    ),
     unchecked=("the queue of a Slurm cluster", "GPU use where Container Insights is not on"),
     meter="SageMaker HyperPod instance hours",
     category="ai",
@@ -175,7 +185,7 @@ HYPERPOD_IDLE = WasteCheck(
     recovery="Scale the group up again, if there is capacity then. What is on its instances is lost.",
     order=12,
     steps=("sagemaker.UpdateCluster", "sagemaker.DescribeCluster"),
-)  # fmt: skip
+)
 
 FEATURE_GROUPS = Listing("sagemaker", "ListFeatureGroups", "FeatureGroupSummaries")
 FEATURE_GROUP = Detail(

@@ -90,11 +90,16 @@ def _collection(row: Row, seen: Seen) -> Waste | None:
 def _delete_collection(doomed: Doomed) -> tuple[CleanupStep, ...]:
     return (
         step(
-            "delete", f"delete collection {doomed.name} with all it holds", "opensearchserverless.DeleteCollection",
-            {"id": doomed.row["id"]}, "cannot be undone",
-            until=gone("opensearchserverless.BatchGetCollection", {"ids": [doomed.row["id"]]}, "collectionDetails[].status"),
+            "delete",
+            f"delete collection {doomed.name} with all it holds",
+            "opensearchserverless.DeleteCollection",
+            {"id": doomed.row["id"]},
+            "cannot be undone",
+            until=gone(
+                "opensearchserverless.BatchGetCollection", {"ids": [doomed.row["id"]]}, "collectionDetails[].status"
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 COLLECTION_IDLE = WasteCheck(

@@ -8,7 +8,6 @@ from html import escape
 from tools.waste.records import Sum
 
 SHOWN = 10
-_WIDTH, _ROW, _BAR = 560, 40, 10
 
 
 def bars(title: str, sums: Mapping[str, Sum], names: Mapping[str, str]) -> str:
@@ -27,23 +26,11 @@ def bars(title: str, sums: Mapping[str, Sum], names: Mapping[str, str]) -> str:
     if not rows:
         return ""
     most = max(max(usd for _, usd, _ in rows), 0.01)
-    height = len(rows) * _ROW
-    parts = [
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}: '
-        + escape(", ".join(f"{name} ${usd:,.2f}" for name, usd, _ in rows))
-        + '">'
+    lines = [
+        f'<li><span>{escape(name)}</span><span class="n">{count:,} · ${usd:,.2f}</span>'
+        '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="track" width="100" height="8"/>'
+        f'<rect width="{max(0.0, usd) / most * 100:.2f}" height="8"/></svg></li>'
+        for name, usd, count in rows
     ]
-    for number, (name, usd, count) in enumerate(rows):
-        top = number * _ROW
-        width = max(0.0, usd) / most * _WIDTH
-        parts.append(
-            f'<text x="0" y="{top + 15}">{escape(_cut(name))}</text>'
-            f'<text x="{_WIDTH}" y="{top + 15}" text-anchor="end" class="n">{count:,} · ${usd:,.2f}</text>'
-            f'<rect class="track" x="0" y="{top + 21}" width="{_WIDTH}" height="{_BAR}" rx="3"/>'
-            f'<rect x="0" y="{top + 21}" width="{width:.1f}" height="{_BAR}" rx="3"/>'
-        )
-    return "".join([*parts, "</svg>"])
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= 52 else f"{name[:51]}…"
+    return f'<ul class="bars" aria-label="{escape(title)}">{"".join(lines)}</ul>'

@@ -62,6 +62,8 @@ def _part(name: str) -> str:
 
 
 def _state(scan: Scan) -> str:
+    if scan.complete and not scan.findings:
+        return ""  # the headline says it
     if scan.complete:
         return f'<p class="fine">{escape(coverage_words(scan))}</p>'
     lines = [_gap_line(gap) for gap in (*scan.unread, *scan.unresolved)]
@@ -119,17 +121,17 @@ def _table(findings: Sequence[Finding]) -> str:
 
 def _row(finding: Finding) -> str:
     usd = finding.usd_per_month
-    bound = "" if finding.bound == "exact" or usd is None else f"{finding.bound} "
+    bound = "" if finding.bound == "exact" or not usd else f"<small>{finding.bound}</small>"
     cost = {"unpriced": "unknown", "free": "free", "prepaid": "prepaid", "booked elsewhere": "elsewhere"}.get(
         finding.billing, ""
-    ) or f"{bound}{money(usd or 0.0)}"
+    ) or money(usd or 0.0)
     owner = f"<small>{escape(finding.owner)}</small>" if finding.owner else ""
     age = "" if finding.age_days is None else f"{finding.age_days:,.0f}"
     value = "" if usd is None else f"{usd:g}" if usd == int(usd) else f"{usd:.2f}"
     notes = "".join(f"<small>{escape(note)}</small>" for note in finding.notes)
     return (
         f'<tr data-usd="{value}" data-w="{escape(finding.category)} {escape(finding.account)} {finding.id}">'
-        f'<td class="c1 num" data-v="{value}">{escape(cost)}</td>'
+        f'<td class="c1 num" data-v="{value}">{escape(cost)}{bound}</td>'
         f'<td class="c2"><b>{escape(finding.name)}</b><small>{escape(finding.check)}</small>'
         f"<code>{escape(finding.resource)}</code></td>"
         f'<td class="c3">{escape(finding.location)}<small>{escape(finding.cloud)}</small></td>'

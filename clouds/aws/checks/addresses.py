@@ -1,0 +1,180 @@
+"""Elastic IPs and network interfaces that belong to nothing, or to a machine that is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from clouds.aws.checks import words
+from clouds.aws.checks.ec2_reads import (
+    ADDRESS,
+    ADDRESSES,
+    INSTANCES,
+    INTERFACE,
+    INTERFACES,
+    instance_key,
+    scheduled,
+)
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
+
+# Public IPv4 is billed by VPC since February 2024: $0.005 an hour, idle or in use (AWS announcement, July 2023).
+IPV4 = Meter("vpc/public-ipv4", "hour")
+NAT_GATEWAYS = Listing("ec2", "DescribeNatGateways", "NatGateways")
+
+
+def own_pool(row: Row) -> bool:
+    """Whether an address is of a pool that the customer brought along, which is not billed."""
+    return row.get("PublicIpv4Pool", "amazon") not in ("amazon", "") or bool(row.get("CustomerOwnedIpv4Pool"))
+
+
+def _nat_addresses(row: Row) -> Iterable[Any]:
+    if row["State"] in ("deleted", "failed"):
+        return []
+    return [each["AllocationId"] for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
+
+
+def _interface_addresses(row: Row) -> Iterable[Any]:
+    found = row.get("Association") or {}
+    return [found["AllocationId"]] if found.get("AllocationId") else []
+
+
+def _unassociated(row: Row, seen: Seen) -> Waste | None:
+    if row.get("AssociationId") or row.get("InstanceId") or row.get("NetworkInterfaceId") or own_pool(row):
+        return None
+    allocation = row.get("AllocationId")
+    # An address of a NAT gateway may be listed without its association (seen with an emulator, 2026-11-29).
+    if allocation and allocation in seen.index(NAT_GATEWAYS, _nat_addresses):
+        return None
+    if allocation and allocation in seen.index(INTERFACES, _interface_addresses):
+        return None
+    return Waste(
+        reason="belongs to nothing",
+        meters=(IPV4,),
+        evidence={"address": row["PublicIp"], "allocation": allocation or "none (EC2-Classic)"},
+    )
+
+
+def _release(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    row = doomed.row
+    allocation = row.get("AllocationId")
+    name = {"AllocationId": allocation} if allocation else {"PublicIp": row["PublicIp"]}
+    look = {"AllocationIds": [allocation]} if allocation else {"PublicIps": [row["PublicIp"]]}
+    return (
+        step(
+            "release", f"release {row['PublicIp']}: the address goes back to AWS", "ec2.ReleaseAddress", name,
+            "cannot be undone", until=gone("ec2.DescribeAddresses", look, "Addresses[].PublicIp"),
+        ),
+    )  # fmt: skip
+
+
+UNASSOCIATED = WasteCheck(
+    id="eip-unassociated",
+    title="Elastic IP that belongs to nothing",
+    kind=ADDRESS,
+    reads=(NAT_GATEWAYS, INTERFACES),
+    judge=_unassociated,
+    why="Every public IPv4 address is billed by the hour, and this one is not even in use.",
+    spares=("belongs to an instance, interface or NAT gateway", "managed by a service", "of an own pool (BYOIP)"),
+    unchecked=("a DNS record or somebody's firewall rule that names it", "since when: AWS does not say"),
+    meter="public IPv4 hours (billed by VPC)",
+    remove=_release,
+    reversal="cannot be undone",
+    recovery="The address is lost; recovering it works only while nobody else was given it.",
+    order=65,
+    steps=("ec2.ReleaseAddress", "ec2.DescribeAddresses"),
+)
+
+
+def _on_stopped(row: Row, seen: Seen) -> Waste | None:
+    instance = row.get("InstanceId")
+    if not instance or own_pool(row):
+        return None
+    holder = next(iter(seen.index(INSTANCES, instance_key).get(instance, ())), None)
+    if holder is None or holder["State"]["Name"] != "stopped" or scheduled(words.tags(holder)):
+        return None
+    return Waste(
+        reason=f"belongs to {instance}, which is stopped",
+        meters=(IPV4,),
+        evidence={"address": row["PublicIp"], "instance": instance},
+    )
+
+
+def _disassociate(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    row = doomed.row
+    association = row.get("AssociationId")
+    if not association:
+        return _release(doomed)
+    return (
+        step(
+            "disassociate", f"take {row['PublicIp']} from {row['InstanceId']}", "ec2.DisassociateAddress",
+            {"AssociationId": association}, "can be undone",
+            until=gone("ec2.DescribeAddresses", {"AllocationIds": [row["AllocationId"]]}, "Addresses[].AssociationId"),
+        ),
+        *_release(doomed),
+    )  # fmt: skip
+
+
+ON_STOPPED = WasteCheck(
+    id="eip-on-stopped",
+    title="Elastic IP of a stopped instance",
+    kind=ADDRESS,
+    reads=(INSTANCES,),
+    judge=_on_stopped,
+    why="The address is billed by the hour while its machine is stopped.",
+    spares=("of a running instance", "the instance is tagged with a schedule", "of an own pool (BYOIP)"),
+    unchecked=("how long the instance has been stopped: ec2-stopped judges that",),
+    meter="public IPv4 hours (billed by VPC)",
+    remove=_disassociate,
+    reversal="cannot be undone",
+    recovery="The address is lost; the instance gets another one when it starts.",
+    order=64,
+    steps=("ec2.DisassociateAddress", "ec2.ReleaseAddress", "ec2.DescribeAddresses"),
+)
+
+
+def _interface(row: Row, _seen: Seen) -> Waste | None:
+    if row["Status"] != "available" or row.get("Attachment") or row.get("InterfaceType", "interface") != "interface":
+        return None
+    text = row.get("Description", "")
+    if text.startswith(("AWS Lambda", "EFS mount target", "ELB ", "aws-K8S", "RDSNetworkInterface")):
+        return None
+    public = bool((row.get("Association") or {}).get("PublicIp"))
+    return Waste(
+        reason="attached to nothing" + ("; holds a public address" if public else ""),
+        meters=(IPV4,) if public else (),
+        free=not public,
+        evidence={"subnet": row["SubnetId"], "description": text[:100]},
+    )
+
+
+def _delete_interface(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"NetworkInterfaceId": doomed.row["NetworkInterfaceId"]}
+    look = {"NetworkInterfaceIds": [doomed.row["NetworkInterfaceId"]]}
+    return (
+        step(
+            "delete", f"delete network interface {doomed.name}", "ec2.DeleteNetworkInterface", name, "can be undone",
+            until=gone("ec2.DescribeNetworkInterfaces", look, "NetworkInterfaces[].Status"),
+        ),
+    )  # fmt: skip
+
+
+UNUSED_INTERFACE = WasteCheck(
+    id="eni-unused",
+    title="Network interface attached to nothing",
+    kind=INTERFACE,
+    judge=_interface,
+    why="It costs nothing without a public address, but keeps its subnet and security groups from being deleted.",
+    spares=("managed by a service", "of Lambda, EFS, load balancers, Kubernetes or RDS"),
+    unchecked=("since when: AWS does not say",),
+    meter="none, or public IPv4 hours",
+    min_age=timedelta(0),
+    remove=_delete_interface,
+    reversal="can be undone",
+    recovery="Another one can be made; its private address may be taken by then.",
+    order=62,
+    steps=("ec2.DeleteNetworkInterface", "ec2.DescribeNetworkInterfaces"),
+)
+CHECKS = (UNASSOCIATED, ON_STOPPED, UNUSED_INTERFACE)

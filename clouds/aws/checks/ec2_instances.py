@@ -1,0 +1,278 @@
+"""EC2 instances: those that are stopped and still pay for disks, and those that run and do nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.accelerated import accelerated, neuron
+from clouds.aws.checks.ec2_reads import (
+    ADDRESS,
+    ADDRESSES,
+    INSTANCE,
+    INSTANCES,
+    VOLUME,
+    VOLUMES,
+    address_of,
+    attached_to,
+    grouped,
+    scheduled,
+    stopped_at,
+    volume_meters,
+)
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.steps import MARK, call, gone, step, until
+from clouds.models.removal import CleanupStep, Doomed, From, Lookup
+from clouds.models.waste import Meter, Metric, Row, Seen, Waste, WasteCheck
+
+
+def held(row: Row, seen: Seen) -> tuple[tuple[Meter, ...], tuple[str, ...]]:
+    """What an instance holds and what that costs: its volumes and its Elastic IPs."""
+    meters: list[Meter] = []
+    ids: list[str] = []
+    for volume in seen.index(VOLUMES, attached_to).get(row["InstanceId"], ()):
+        meters += volume_meters(volume)
+        ids.append(seen.id(VOLUME, volume))
+    for address in seen.index(ADDRESSES, address_of).get(row["InstanceId"], ()):
+        meters.append(Meter("vpc/public-ipv4", "hour"))
+        ids.append(seen.id(ADDRESS, address))
+    return tuple(meters), tuple(ids)
+
+
+def _stopped(row: Row, seen: Seen) -> Waste | None:
+    if row["State"]["Name"] != "stopped" or row.get("OutpostArn"):
+        return None
+    tags = words.tags(row)
+    if scheduled(tags) or grouped(tags) or row.get("HibernationOptions", {}).get("Configured"):
+        return None
+    at = stopped_at(row)
+    if at is not None and seen.now - at < timedelta(days=30):
+        return None
+    meters, ids = held(row, seen)
+    days = (seen.now - at).days if at else None
+    return Waste(
+        reason=f"stopped {f'{days} days ago' if days is not None else 'at a time that is not known'}; "
+        f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses",
+        meters=meters,
+        free=not meters,
+        holds=ids,
+        evidence={"stopped days ago": days, "type": row["InstanceType"], "holds": len(ids)},
+    )
+
+
+def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    instance = doomed.row["InstanceId"]
+    name = f"modelrig-{doomed.mark}-{instance}"
+    marks = [{"Key": MARK, "Value": f"{doomed.mark}-{instance}"}]
+    return (
+        step(
+            "image",
+            f"make an image of {doomed.name} and wait until it is available",
+            "ec2.CreateImage",
+            {
+                "InstanceId": instance,
+                "Name": name,
+                "NoReboot": True,
+                "TagSpecifications": [
+                    {"ResourceType": "image", "Tags": marks},
+                    {"ResourceType": "snapshot", "Tags": marks},
+                ],
+            },
+            "can be undone",
+            until=until(
+                "ec2.DescribeImages", {"ImageIds": [From("image", "ImageId")]}, "Images[].State", "available",
+                failed=("failed", "error", "invalid"), seconds=6 * 3600,
+            ),
+            backup=True,
+            again=Lookup(
+                call("ec2.DescribeImages", {"Owners": ["self"], "Filters": [{"Name": "name", "Values": [name]}]}),
+                {"ImageId": "Images[].ImageId"},
+            ),
+        ),
+        step(
+            "terminate",
+            f"terminate {doomed.name}; volumes that are not deleted with it stay and are found by the next scan",
+            "ec2.TerminateInstances",
+            {"InstanceIds": [instance]},
+            "cannot be undone",
+            until=gone(
+                "ec2.DescribeInstances", {"InstanceIds": [instance]}, "Reservations[].Instances[].State.Name",
+                "terminated",
+            ),
+            capacity=True,
+        ),
+    )  # fmt: skip
+
+
+STOPPED = WasteCheck(
+    id="ec2-stopped",
+    title="Stopped instance that still pays for its disks",
+    kind=INSTANCE,
+    reads=(VOLUMES, ADDRESSES),
+    judge=_stopped,
+    why="A stopped instance bills nothing itself; its volumes and addresses bill on.",
+    spares=(
+        "stopped less than 30 days ago", "hibernated", "on an Outpost", "in an Auto Scaling group, EKS or ECS",
+        "tagged with a schedule",
+    ),
+    unchecked=("whether somebody starts it once a quarter", "instance store data, which is lost already"),
+    meter="its EBS volumes and public IPv4 addresses",
+    min_age=timedelta(days=30),
+    remove=_terminate,
+    reversal="cannot be undone",
+    recovery="An image is made first; a new instance from it has another id and another private address.",
+    order=20,
+    steps=("ec2.CreateImage", "ec2.DescribeImages", "ec2.TerminateInstances", "ec2.DescribeInstances"),
+)  # fmt: skip
+
+
+def _running(row: Row) -> bool:
+    return row["State"]["Name"] == "running" and not grouped(words.tags(row))
+
+
+def _metric(name: str, days: float, stat: str, *, gpu: bool) -> Metric:
+    return usage(
+        "AWS/EC2",
+        name,
+        INSTANCES,
+        by=lambda row: [{"InstanceId": row["InstanceId"]}],
+        days=days,
+        absent="unresolved",
+        stat="Maximum" if stat == "Maximum" else "Sum",
+        when=lambda row: _running(row) and accelerated(row["InstanceType"]) == gpu,
+        unit="percent" if name == "CPUUtilization" else "bytes",
+        source="EC2 docs, instance metrics: emitted every five minutes while an instance runs",
+    )
+
+
+CPU = _metric("CPUUtilization", 14, "Maximum", gpu=False)
+NETWORK = _metric("NetworkIn NetworkOut", 14, "Sum", gpu=False)
+GPU_CPU = _metric("CPUUtilization", 1, "Maximum", gpu=True)
+GPU_NETWORK = _metric("NetworkIn", 1, "Sum", gpu=True)
+MIB = 1024**2
+
+
+def _hours(row: Row) -> tuple[Meter, ...]:
+    """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
+    name = row["InstanceType"]
+    platform = row.get("PlatformDetails", "Linux/UNIX")
+    system = "" if platform == "Linux/UNIX" else f"/{platform.lower().replace(' ', '-').replace('/', '-')}"
+    market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
+    return (Meter(f"ec2/{name}{system}/{market}", "hour"),)
+
+
+def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
+    if not _running(row) or accelerated(row["InstanceType"]) or not row.get("SourceDestCheck", True):
+        return None
+    tags = words.tags(row)
+    if any(word in tags.get("Name", "").lower() for word in ("bastion", "nat", "jump", "vpn", "standby")):
+        return None
+    cpu = seen.metric(CPU, row)
+    if cpu >= 5:
+        return None
+    daily = seen.metric(NETWORK, row) / CPU.days
+    if daily >= 5 * MIB:
+        return None
+    return Waste(
+        reason=f"CPU never above {cpu:.1f} % and {daily / MIB:.2f} MiB a day over the network in 14 days",
+        meters=_hours(row),
+        evidence={
+            "type": row["InstanceType"],
+            "highest CPU percent": round(cpu, 2),
+            "MiB a day": round(daily / MIB, 3),
+        },
+    )
+
+
+def _stop(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    instance = doomed.row["InstanceId"]
+    return (
+        step(
+            "stop", f"stop {doomed.name}; its volumes stay and go on billing", "ec2.StopInstances",
+            {"InstanceIds": [instance]}, "can be undone", capacity=True,
+            until=until("ec2.DescribeInstances", {"InstanceIds": [instance]}, "Reservations[].Instances[].State.Name",
+                        "stopped", seconds=1800),
+        ),
+    )  # fmt: skip
+
+
+_STOP_STEPS = ("ec2.StopInstances", "ec2.DescribeInstances")
+IDLE = WasteCheck(
+    id="ec2-idle-cpu",
+    title="Instance that runs and does nothing",
+    kind=INSTANCE,
+    reads=(CPU, NETWORK),
+    judge=_idle_cpu,
+    why="A running instance bills every second, whatever it does.",
+    spares=(
+        "in an Auto Scaling group, EKS or ECS", "named bastion, NAT, jump, VPN or standby", "a NAT instance",
+        "with accelerators (ec2-gpu-idle)", "CPU at 5 % or more, or 5 MiB a day, at any time in 14 days",
+    ),
+    unchecked=("memory and disk, which EC2 does not report", "a licence bound to the machine"),
+    meter="EC2 instance hours, Linux on demand or spot",
+    min_age=timedelta(days=14),
+    remove=_stop,
+    reversal="can be undone",
+    recovery="Start it again, if there is capacity then; a public address that is not an Elastic IP changes.",
+    order=20,
+    steps=_STOP_STEPS,
+)  # fmt: skip
+
+
+def _accelerator_idle(row: Row, seen: Seen, *, chips: bool) -> Waste | None:
+    kind = row["InstanceType"]
+    if not _running(row) or not accelerated(kind) or neuron(kind) != chips or row.get("CapacityBlockId"):
+        return None
+    if any("checkpoint" in key.lower() for key in words.tags(row)):
+        return None
+    cpu = seen.metric(GPU_CPU, row)
+    if cpu >= 3:
+        return None
+    received = seen.metric(GPU_NETWORK, row)
+    if received >= 50 * MIB:
+        return None
+    return Waste(
+        reason=f"{kind}: CPU never above {cpu:.1f} % and {received / MIB:.2f} MiB received in 24 hours",
+        meters=_hours(row),
+        evidence={"type": kind, "highest CPU percent": round(cpu, 2), "MiB received": round(received / MIB, 2)},
+    )
+
+
+GPU_IDLE = WasteCheck(
+    id="ec2-gpu-idle",
+    title="GPU instance that does nothing",
+    kind=INSTANCE,
+    reads=(GPU_CPU, GPU_NETWORK),
+    judge=lambda row, seen: _accelerator_idle(row, seen, chips=False),
+    why="An accelerator bills every second from the start of its instance; a forgotten one is the dearest of all.",
+    spares=(
+        "in a capacity block, which is prepaid", "in an Auto Scaling group, EKS or ECS (asg-gpu-floor)",
+        "tagged with a checkpoint", "CPU at 3 % or more, or 50 MiB received, in 24 hours",
+    ),
+    unchecked=("the GPU's own use: only an agent on the machine reports that", "a job that computes on the GPU alone"),
+    meter="EC2 instance hours, Linux on demand or spot",
+    category="ai",
+    remove=_stop,
+    reversal="can be undone",
+    recovery="Start it again, if there is capacity then. What was in memory and on instance store is lost.",
+    order=20,
+    steps=_STOP_STEPS,
+)  # fmt: skip
+NEURON_IDLE = WasteCheck(
+    id="neuron-idle",
+    title="Inferentia or Trainium instance that does nothing",
+    kind=INSTANCE,
+    reads=(GPU_CPU, GPU_NETWORK),
+    judge=lambda row, seen: _accelerator_idle(row, seen, chips=True),
+    why="An accelerator bills every second from the start of its instance.",
+    spares=GPU_IDLE.spares,
+    unchecked=("the chips' own use: only neuron-monitor on the machine reports that", "a compilation in between"),
+    meter="EC2 instance hours, Linux on demand or spot",
+    category="ai",
+    remove=_stop,
+    reversal="can be undone",
+    recovery="Start it again, if there is capacity then. What was in memory and on instance store is lost.",
+    order=20,
+    steps=_STOP_STEPS,
+)
+CHECKS = (GPU_IDLE, NEURON_IDLE, IDLE, STOPPED)

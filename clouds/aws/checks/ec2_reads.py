@@ -1,0 +1,164 @@
+"""What EC2 checks read, each once for all of them, and the kinds of resources that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from re import search
+from typing import Any
+
+from clouds.aws.checks import words
+from clouds.models import Scope
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row
+
+INSTANCES = Listing("ec2", "DescribeInstances", "Reservations[].Instances[]")
+VOLUMES = Listing("ec2", "DescribeVolumes", "Volumes")
+SNAPSHOTS = Listing("ec2", "DescribeSnapshots", "Snapshots", {"OwnerIds": ["self"]})
+IMAGES = Listing("ec2", "DescribeImages", "Images", {"Owners": ["self"]})
+ADDRESSES = Listing("ec2", "DescribeAddresses", "Addresses")
+INTERFACES = Listing("ec2", "DescribeNetworkInterfaces", "NetworkInterfaces")
+TEMPLATES = Listing(
+    "ec2", "DescribeLaunchTemplateVersions", "LaunchTemplateVersions", {"Versions": ["$Latest", "$Default"]}
+)
+LAUNCH_CONFIGS = Listing("autoscaling", "DescribeLaunchConfigurations", "LaunchConfigurations")
+GROUPS = Listing("autoscaling", "DescribeAutoScalingGroups", "AutoScalingGroups")
+
+
+def group_template(row: Row) -> Row:
+    """The launch template that a group names, directly or in a policy of mixed instances; {} for none."""
+    policy = row.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {})
+    found: Row = row.get("LaunchTemplate") or policy.get("LaunchTemplateSpecification") or {}
+    return found
+
+
+# Without naming a template only $Latest and $Default can be listed: a group may be pinned to an older version.
+PINNED = Detail(
+    GROUPS,
+    "ec2",
+    "DescribeLaunchTemplateVersions",
+    lambda rows, at: {
+        "LaunchTemplateId": group_template(rows[0])["LaunchTemplateId"],
+        "Versions": [group_template(rows[0])["Version"]],
+    },
+    rows="LaunchTemplateVersions",
+    when=lambda row: str(group_template(row).get("Version", "$")).isdigit(),
+)
+
+
+def ec2_id(kind: str, key: str) -> Any:
+    """The full id of an EC2 resource from its short one."""
+    return lambda row, at: words.arn("ec2", at, f"{kind}/{row[key]}")
+
+
+INSTANCE = Kind(
+    name="EC2 instance",
+    of=INSTANCES,
+    id=ec2_id("instance", "InstanceId"),
+    label=lambda row: words.named(row, "InstanceId"),
+    created=lambda row: row["LaunchTime"],
+    tags=words.tags,
+    managed=words.managed,
+)
+VOLUME = Kind(
+    name="EBS volume",
+    of=VOLUMES,
+    id=ec2_id("volume", "VolumeId"),
+    label=lambda row: words.named(row, "VolumeId"),
+    created=lambda row: row["CreateTime"],
+    tags=words.tags,
+    managed=words.managed,
+)
+SNAPSHOT = Kind(
+    name="EBS snapshot",
+    of=SNAPSHOTS,
+    id=lambda row, at: words.arn("ec2", at, f"snapshot/{row['SnapshotId']}", account=False),
+    label=lambda row: words.named(row, "SnapshotId"),
+    created=lambda row: row["StartTime"],
+    tags=words.tags,
+)
+IMAGE = Kind(
+    name="AMI",
+    of=IMAGES,
+    id=lambda row, at: words.arn("ec2", at, f"image/{row['ImageId']}", account=False),
+    label=lambda row: f"{row['ImageId']} ({row.get('Name', '')})",
+    created=lambda row: row["CreationDate"],
+    tags=words.tags,
+)
+ADDRESS = Kind(
+    name="Elastic IP",
+    of=ADDRESSES,
+    id=lambda row, at: address_id(row, at),
+    label=lambda row: words.named(row, "PublicIp"),
+    tags=words.tags,
+    managed=words.managed,
+)
+INTERFACE = Kind(
+    name="network interface",
+    of=INTERFACES,
+    id=ec2_id("network-interface", "NetworkInterfaceId"),
+    label=lambda row: row["NetworkInterfaceId"],
+    tags=words.tags,
+    managed=words.managed,
+)
+
+
+def address_id(row: Row, at: Scope) -> str:
+    """The full id of an Elastic IP; one of EC2-Classic's time has no allocation and is named by its address."""
+    return words.arn("ec2", at, f"elastic-ip/{row.get('AllocationId') or row['PublicIp']}")
+
+
+def volume_meters(row: Row) -> tuple[Meter, ...]:
+    """What a volume costs: its size, and what of IOPS and throughput is provisioned beyond what is included.
+
+    gp3 includes 3,000 IOPS and 125 MiB/s (Amazon EBS docs, read 2026-11-29).
+    """
+    kind, size = row["VolumeType"], row["Size"]
+    meters = [Meter(f"ebs/{kind}", "GiB-month", size)]
+    iops, throughput = row.get("Iops") or 0, row.get("Throughput") or 0
+    if kind == "gp3" and iops > 3000:
+        meters.append(Meter("ebs/gp3-iops", "IOPS-month", iops - 3000))
+    if kind in ("io1", "io2") and iops:
+        meters.append(Meter(f"ebs/{kind}-iops", "IOPS-month", iops))
+    if kind == "gp3" and throughput > 125:
+        meters.append(Meter("ebs/gp3-throughput", "MiBps-month", throughput - 125))
+    return tuple(meters)
+
+
+def attached_to(row: Row) -> Iterable[Any]:
+    """The instances that a volume is attached to."""
+    return [each["InstanceId"] for each in row.get("Attachments", ()) if each.get("InstanceId")]
+
+
+def address_of(row: Row) -> Iterable[Any]:
+    """The instance that an address belongs to; moto and old accounts write an empty text for none."""
+    return [row["InstanceId"]] if row.get("InstanceId") else []
+
+
+def instance_key(row: Row) -> Iterable[Any]:
+    """The id of an instance."""
+    return [row["InstanceId"]]
+
+
+def volume_key(row: Row) -> Iterable[Any]:
+    """The id of a volume."""
+    return [row["VolumeId"]]
+
+
+def stopped_at(row: Row) -> datetime | None:
+    """When an instance was stopped: only the words of its last transition say it."""
+    found = search(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)", row.get("StateTransitionReason", ""))
+    return datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if found else None
+
+
+def scheduled(tags: Any) -> bool:
+    """Whether a tag says that something is started and stopped by a schedule."""
+    marks = ("schedule", "offhours", "maid_", "autostop", "auto-stop")
+    return any(word in key.lower() for key in tags for word in marks)
+
+
+def grouped(tags: Any) -> str:
+    """The group that starts and stops an instance: an Auto Scaling group, EKS or ECS; "" for none."""
+    for key in ("aws:autoscaling:groupName", "eks:nodegroup-name", "aws:ecs:clusterName", "karpenter.sh/nodepool"):
+        if tags.get(key):
+            return f"{key}={tags[key]}"
+    return next((key for key in tags if key.startswith("kubernetes.io/cluster/")), "")

@@ -1,0 +1,216 @@
+"""Snapshots of volumes that are gone, and images that nothing starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from clouds.aws.checks import words
+from clouds.aws.checks.ec2_reads import (
+    GROUPS,
+    IMAGE,
+    IMAGES,
+    INSTANCES,
+    LAUNCH_CONFIGS,
+    PINNED,
+    SNAPSHOT,
+    SNAPSHOTS,
+    TEMPLATES,
+    VOLUMES,
+    volume_key,
+)
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Meter, Row, Seen, Waste, WasteCheck
+
+GIB = 1024**3
+_MANAGERS = ("aws:backup:", "aws:dlm:", "dlm:", "aws:ec2:vm-import")
+
+
+def disks(row: Row) -> Iterable[Any]:
+    """The snapshots that the disks of an image, template version or launch configuration are made from."""
+    about = row.get("LaunchTemplateData", row)
+    for disk in about.get("BlockDeviceMappings", ()):
+        if disk.get("Ebs", {}).get("SnapshotId"):
+            yield disk["Ebs"]["SnapshotId"]
+
+
+def image_of(row: Row) -> Iterable[Any]:
+    """The image that an instance, template version or launch configuration starts from."""
+    about = row.get("LaunchTemplateData", row)
+    return [about["ImageId"]] if about.get("ImageId") else []
+
+
+def in_use_by(row: Row, seen: Seen) -> bool:
+    """Whether an image of ours, a launch template or a launch configuration is made from a snapshot."""
+    snapshot = row["SnapshotId"]
+    return (
+        snapshot in seen.index(IMAGES, disks)
+        or snapshot in seen.index(TEMPLATES, disks)
+        or snapshot in seen.index(PINNED, disks)
+        or snapshot in seen.index(LAUNCH_CONFIGS, disks)
+    )
+
+
+def managed_by(row: Row) -> str:
+    """The backup service that keeps a snapshot, by its tags or by what it writes into the description."""
+    for key in words.tags(row):
+        if key.startswith(_MANAGERS):
+            return key
+    text = row.get("Description", "")
+    return "AWS Backup" if text.startswith("This snapshot is created by the AWS Backup service") else ""
+
+
+def stored_gib(row: Row) -> float:
+    """How much a snapshot may store: its full size where AWS gives it, else its volume's, which is more."""
+    full = row.get("FullSnapshotSizeInBytes")
+    return float(full / GIB) if full else float(row["VolumeSize"])
+
+
+def _orphan(row: Row, seen: Seen) -> Waste | None:
+    source = row.get("VolumeId", "")
+    if row["State"] != "completed" or source in ("", "vol-ffffffff") or managed_by(row) or row.get("OutpostArn"):
+        return None
+    if row.get("StorageTier", "standard") != "standard" or source in seen.index(VOLUMES, volume_key):
+        return None
+    if in_use_by(row, seen):
+        return None
+    size = stored_gib(row)
+    return Waste(
+        reason=f"its volume {source} is gone; up to {size:,.0f} GiB are stored",
+        meters=(Meter("ebs-snapshot/standard", "GiB-month", round(size, 3)),),
+        bound="at most",
+        evidence={"volume": source, "GiB at most": round(size, 2), "description": row.get("Description", "")[:100]},
+    )
+
+
+def _delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"SnapshotId": doomed.row["SnapshotId"]}
+    return (
+        step(
+            "delete",
+            f"delete snapshot {doomed.name}; a recycle bin rule may keep it for a while",
+            "ec2.DeleteSnapshot",
+            name,
+            "cannot be undone",
+            until=gone("ec2.DescribeSnapshots", {"SnapshotIds": [doomed.row["SnapshotId"]]}, "Snapshots[].State"),
+        ),
+    )
+
+
+ORPHAN = WasteCheck(
+    id="snapshot-orphan",
+    title="Snapshot of a volume that is gone",
+    kind=SNAPSHOT,
+    reads=(VOLUMES, IMAGES, TEMPLATES, GROUPS, PINNED, LAUNCH_CONFIGS),
+    judge=_orphan,
+    why="It is billed by what it stores; the volume that it was taken of is no longer there.",
+    spares=(
+        "an image, a launch template, a version that an Auto Scaling group is pinned to or a launch configuration is "
+        "made from it",
+        "kept by AWS Backup or DLM", "archived (at least 90 days are billed)", "copied, so that it has no volume",
+        "younger than 30 days",
+    ),
+    unchecked=(
+        "whether it is shared with another account", "templates that a fleet is pinned to at an older version",
+        "how little it stores beside its neighbours: each holds only what changed, so the price is an upper bound",
+    ),
+    meter="EBS snapshot GiB-months of the volume's size: an upper bound",
+    min_age=timedelta(days=30),
+    remove=_delete,
+    reversal="cannot be undone",
+    recovery="Only a recycle bin rule that was there before keeps it for a while.",
+    order=60,
+    steps=("ec2.DeleteSnapshot", "ec2.DescribeSnapshots"),
+)  # fmt: skip
+
+PERMISSION = Detail(
+    IMAGES,
+    "ec2",
+    "DescribeImageAttribute",
+    lambda rows, at: {"ImageId": rows[0]["ImageId"], "Attribute": "launchPermission"},
+    rows="LaunchPermissions",
+    when=lambda row: not row.get("Public"),
+)
+
+
+def _snapshot_key(row: Row) -> Iterable[Any]:
+    return [row["SnapshotId"]]
+
+
+def _image_unused(row: Row, seen: Seen) -> Waste | None:
+    image = row["ImageId"]
+    if row.get("Public") or row["State"] != "available" or row.get("ProductCodes") or managed_by(row):
+        return None
+    if any(image in seen.index(read, image_of) for read in (INSTANCES, TEMPLATES, PINNED, LAUNCH_CONFIGS)):
+        return None
+    last = row.get("LastLaunchedTime")
+    if last and not words.older(seen, last, days=90):
+        return None
+    if seen.of(PERMISSION, row):
+        return None
+    sizes = []
+    ids = []
+    for snapshot in disks(row):
+        found = seen.index(SNAPSHOTS, _snapshot_key).get(snapshot, ())
+        sizes += [stored_gib(each) for each in found]
+        ids += [seen.id(SNAPSHOT, each) for each in found]
+    size = round(sum(sizes), 3)
+    return Waste(
+        reason="nothing starts from it"
+        + (f", last started {words.days_since(seen, last)} days ago" if last else ", and nothing is known to have")
+        + f"; its {len(ids)} snapshots store up to {size:,.0f} GiB",
+        meters=(Meter("ebs-snapshot/standard", "GiB-month", size),) if size else (),
+        free=not size,
+        bound="at most",
+        holds=tuple(ids),
+        evidence={"snapshots": len(ids), "GiB at most": size, "last launched": str(last or "not recorded")},
+        blocked="its deregistration protection is on"
+        if str(row.get("DeregistrationProtection", "disabled")).startswith("enabled")
+        else "",
+    )
+
+
+def _deregister(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    image = doomed.row["ImageId"]
+    steps = [
+        step(
+            "deregister", f"deregister image {doomed.name}", "ec2.DeregisterImage", {"ImageId": image},
+            "cannot be undone",
+            until=gone("ec2.DescribeImages", {"ImageIds": [image]}, "Images[].State", "deregistered"),
+        )
+    ]  # fmt: skip
+    for number, snapshot in enumerate(disks(doomed.row), 1):
+        steps.append(
+            step(
+                f"delete-{number}", f"delete its snapshot {snapshot}", "ec2.DeleteSnapshot", {"SnapshotId": snapshot},
+                "cannot be undone",
+                until=gone("ec2.DescribeSnapshots", {"SnapshotIds": [snapshot]}, "Snapshots[].State"),
+            )
+        )  # fmt: skip
+    return tuple(steps)
+
+
+IMAGE_UNUSED = WasteCheck(
+    id="ami-unused",
+    title="Image that nothing starts from",
+    kind=IMAGE,
+    reads=(INSTANCES, TEMPLATES, GROUPS, PINNED, LAUNCH_CONFIGS, SNAPSHOTS, PERMISSION),
+    judge=_image_unused,
+    why="An image costs nothing; the snapshots behind it are billed by what they store.",
+    spares=(
+        "an instance, a launch template, a version that a group is pinned to or a launch configuration uses it",
+        "started in the last 90 days", "public, or shared with another account", "from the Marketplace",
+        "made by AWS Backup or DLM", "younger than 90 days",
+    ),
+    unchecked=("names in parameters, pipelines and code", "EC2 Image Builder recipes"),
+    meter="EBS snapshot GiB-months of its snapshots: an upper bound",
+    min_age=timedelta(days=90),
+    remove=_deregister,
+    reversal="cannot be undone",
+    recovery="Only a recycle bin rule that was there before keeps image and snapshots for a while.",
+    order=58,
+    steps=("ec2.DeregisterImage", "ec2.DescribeImages", "ec2.DeleteSnapshot", "ec2.DescribeSnapshots"),
+)  # fmt: skip
+CHECKS = (ORPHAN, IMAGE_UNUSED)
