@@ -2,6 +2,7 @@
 
     enter()     return inside such an environment, or start again in one; before anything else is imported
     status()    per set of packages: installed, installing, failed or absent
+    pending()   the same in one sentence, for an error that misses a package
     require()   raises NotInstalled when one is not there (yet), with how far it is
 
 A clone has `.venv` (`make` builds it). An installed plugin has none: its environment lies in the plugin's data folder,
@@ -56,6 +57,13 @@ def require(extra: str) -> None:
     from tools.environment import report
 
     report.require(extra)
+
+
+def pending() -> str:
+    """One sentence on packages that are still on their way or failed; empty when there are none."""
+    from tools.environment import report
+
+    return report.pending()
 
 
 def version() -> str:

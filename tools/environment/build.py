@@ -8,6 +8,7 @@ What an earlier builder left half-made is not named by a marker: it is removed a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -41,6 +42,13 @@ def main(argv: list[str]) -> int:
         _extras(place, prefix, log)
     except Failed as failed:
         log.set("core", "failed", reason=failed.problem.reason, fix=failed.problem.fix)
+        return 1
+    except OSError as error:
+        problem = reasons.explain(f"error: {error}", str(place.log))
+        with contextlib.suppress(
+            OSError
+        ):  # where not even the state can be written, a start finds the disk full itself
+            log.set("core" if place.ready() is None else "extras", "failed", reason=problem.reason, fix=problem.fix)
         return 1
     return 0
 
@@ -112,6 +120,8 @@ def _extras(place: Place, prefix: Path, log: state.Log) -> None:
         else:
             seconds = round(time.monotonic() - started, 1)
             log.set(extra.name, "installed", of=fingerprint(extra), by=installer.name, seconds=seconds)
+    with contextlib.suppress(Failed):  # a convenience for later downloads; everything pinned is there without it
+        Installer(os.environ, place.log, lambda *_: None).add_pip(prefix)
 
 
 def _sweep(place: Place) -> None:

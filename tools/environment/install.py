@@ -69,15 +69,20 @@ class Installer:
             return
         self._run([*self._pip(prefix), "install", "--retries", "2", "--progress-bar", "off", *options], total)
 
+    def add_pip(self, prefix: Path) -> None:
+        """A pip of its own for whoever works in the environment later; nothing where uv or a pip is there."""
+        if not self.uv and not _own_pip(prefix):
+            self._run([str(python_of(prefix)), "-m", "ensurepip"])
+
     def _pip(self, prefix: Path) -> Sequence[str]:
         """The environment's own pip, else that of the Python it was made with."""
         python = str(python_of(prefix))
-        if any((site / "pip").exists() for site in site_packages(prefix)):
+        if _own_pip(prefix):
             return [python, "-m", "pip"]
         lender = find_python(self.environment)
         if lender and _lends_pip(lender):
             return [lender, "-m", "pip", "--python", python]
-        self._run([python, "-m", "ensurepip"])
+        self.add_pip(prefix)
         return [python, "-m", "pip"]
 
     def _run(self, command: Sequence[str], total: int = 0) -> None:
@@ -134,6 +139,10 @@ def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in environment.items() if name not in gone}
     plain = {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "LC_ALL": "C"}
     return {**kept, **plain, "PYTHONUNBUFFERED": "1"}
+
+
+def _own_pip(prefix: Path) -> bool:
+    return any((site / "pip").exists() for site in site_packages(prefix))
 
 
 def _lends_pip(python: str) -> bool:

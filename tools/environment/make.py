@@ -5,6 +5,7 @@ python -m tools.environment.make FOLDER [requirements-x.txt ...]
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -25,6 +26,8 @@ def main(argv: list[str]) -> int:
     try:
         if python_of(prefix) is None:
             installer.create(prefix)
+            with contextlib.suppress(Failed):  # packages are installed without it, too
+                installer.add_pip(prefix)
         for name in argv[1:]:
             print(name, file=sys.stderr)
             installer.install(prefix, ROOT / name, with_dependencies=name not in bare)

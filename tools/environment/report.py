@@ -42,6 +42,18 @@ def require(extra: str) -> None:
     )
 
 
+def pending() -> str:
+    """One sentence on what is still on its way or failed; empty when nothing is."""
+    parts = [
+        f"[{name}] is being installed ({entry['detail']})"
+        if entry["state"] == "installing"
+        else f"[{name}] could not be installed: {entry['detail']}"
+        for name, entry in status().items()
+        if entry["state"] in {"installing", "failed"}
+    ]
+    return "; ".join(parts)
+
+
 def _looked_up_core() -> dict[str, Any]:
     return {"state": "installed", "detail": f"in {sys.prefix}"}
 

@@ -14,7 +14,9 @@ from tools.environment import lock, places, reasons, state
 from tools.environment.places import Place
 
 SECONDS = 24.0
-"""How long a start waits for the core: a client gives a server 30 s, and the server itself needs up to 2."""
+"""How long a start waits for the core under Claude Code, which gives a server 30 s; the server itself needs up to 2."""
+SHORT_SECONDS = 4.0
+"""Under any other client: Codex gives 10 s, `gemini mcp list` 5 (read 2026-11-29). Then the fallback takes the call."""
 if TYPE_CHECKING:
     StartAgain = Callable[[Path, Sequence[str]], None]
 
@@ -48,7 +50,7 @@ def _patience() -> float:
     try:
         return float(os.environ.get("MODELRIG_START_SECONDS", ""))
     except ValueError:
-        return SECONDS
+        return SECONDS if os.environ.get("CLAUDECODE") else SHORT_SECONDS
 
 
 def begin(place: Place) -> reasons.Problem | None:
@@ -59,7 +61,8 @@ def begin(place: Place) -> reasons.Problem | None:
         (place.folder / f".{os.getpid()}").unlink()
     except OSError as error:
         return reasons.unwritable(str(place.folder), error)
-    spawn(place)
+    if not lock.held(place.lock):
+        spawn(place)
     return None
 
 

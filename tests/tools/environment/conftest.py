@@ -15,3 +15,20 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     made = make(tmp_path)
     yield made
     made.end()
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """One installation whose core is there, for tests that need one and leave one."""
+    made = make(tmp_path_factory.mktemp("shared"))
+    made.answer()
+    made.kill_builders()
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def built(shared: Rig) -> Iterator[Rig]:
+    shared.settings = {}
+    yield shared
+    shared.end()

@@ -84,7 +84,8 @@ class Rig:
 
     def end(self) -> None:
         """Nothing that was started outlives its test."""
-        for process in self.started:
+        while self.started:
+            process = self.started.pop()
             process.kill()
             process.wait(PATIENCE)
             for pipe in (process.stdin, process.stdout, process.stderr):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import anyio
@@ -16,6 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.tools.environment.rig import BARE, PATIENCE, Rig
+from tools.environment import lock, state
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -84,13 +86,48 @@ def test_a_client_whose_installation_failed_is_connected_and_told_why(rig: Rig, 
     anyio.run(session)
 
 
-def test_a_client_of_the_handshake_era_is_handed_over(rig: Rig) -> None:
-    rig.settings = {"MODELRIG_START_SECONDS": "0"}
-    line = Line(rig.start())
+class Install:
+    """The last moment of an installation, for as long as a test wants: a builder is at work, no marker is there."""
+
+    def __init__(self, rig: Rig) -> None:
+        rig.settings = {"MODELRIG_START_SECONDS": "0"}
+        self.rig, self.server = rig, (rig.root / "server.py").read_text()
+        self.marker = rig.only("*.ready")
+        self.named = self.marker.read_text()
+        self.marker.unlink()
+        self.lock = lock.take(self.marker.with_suffix(".lock"))
+        state.write(
+            self.marker.with_suffix(".json"), {"core": {"state": "installing", "step": "unpacking", "since": "x"}}
+        )
+
+    def connect(self, **changed: str) -> Line:
+        """A client of a server whose code differs from the usual one."""
+        (text,) = [self.server.replace(old, new) for old, new in changed.items()] or [self.server]
+        (self.rig.root / "server.py").write_text(text)
+        return Line(self.rig.start())
+
+    def finish(self) -> None:
+        """What a builder does last."""
+        state.replace(self.marker, self.named)
+
+
+@pytest.fixture
+def install(built: Rig) -> Iterator[Install]:
+    made = Install(built)
+    yield made
+    (built.root / "server.py").write_text(made.server)
+    made.finish()
+    assert made.lock is not None
+    os.close(made.lock)
+
+
+def test_a_client_of_the_handshake_era_is_handed_over(install: Install) -> None:
+    line = install.connect()
     assert line.ask("initialize", HANDSHAKE)["result"]["serverInfo"]["name"] == "modelrig"
     line.say("notifications/initialized")
     told = line.ask("tools/call", {"name": "check_setup"})["result"]["structuredContent"]
-    assert told["state"] in {"installing", "starting"}
+    assert (told["state"], told["headline"]) == ("installing", "modelrig is being installed: unpacking, since x.")
+    install.finish()
     assert [line.hear()["method"] for _ in range(2)] == [
         "notifications/tools/list_changed",
         "notifications/prompts/list_changed",
@@ -103,34 +140,33 @@ def test_a_client_of_the_handshake_era_is_handed_over(rig: Rig) -> None:
     assert line.end() == 0
 
 
-def test_a_client_of_the_stateless_era_is_handed_over_through_its_subscription(rig: Rig) -> None:
-    rig.settings = {"MODELRIG_START_SECONDS": "0"}
-    line = Line(rig.start())
+def test_a_client_of_the_stateless_era_is_handed_over_through_its_subscription(install: Install) -> None:
+    line = install.connect()
     assert line.ask("server/discover", {"_meta": META})["result"]["supportedVersions"] == ["2026-07-28"]
     line.say("subscriptions/listen", {"_meta": META, "notifications": {"toolsListChanged": True}}, id="listen-1")
     stamp = {"io.modelcontextprotocol/subscriptionId": "listen-1"}
     assert line.hear()["params"] == {"notifications": {"toolsListChanged": True}, "_meta": stamp}
+    install.finish()
     changed = line.hear()
     assert (changed["method"], changed["params"]) == ("notifications/tools/list_changed", {"_meta": stamp})
     assert line.ask("tools/list", {"_meta": META})["result"]["server"] == "real"
     assert line.end() == 0
 
 
-def test_a_server_that_ends_on_its_own_ends_the_connection(rig: Rig) -> None:
-    rig.settings = {"MODELRIG_START_SECONDS": "0"}
-    server = rig.root / "server.py"
-    server.write_text(server.read_text().replace("for line in sys.stdin:", "for line in [sys.stdin.readline()]:"))
-    line = Line(rig.start())
+LOOP = "for line in sys.stdin:"
+
+
+def test_a_server_that_ends_on_its_own_ends_the_connection(install: Install) -> None:
+    line = install.connect(**{LOOP: "for line in [sys.stdin.readline()]:"})
     line.ask("initialize", HANDSHAKE)
+    install.finish()
     assert line.process.wait(PATIENCE) == 0
 
 
-def test_a_server_that_does_not_come_up_is_reported_and_not_started_again(rig: Rig) -> None:
-    rig.settings = {"MODELRIG_START_SECONDS": "0"}
-    server = rig.root / "server.py"
-    server.write_text(server.read_text().replace("for line in sys.stdin:", "for line in sys.exit(3):"))
-    line = Line(rig.start())
+def test_a_server_that_does_not_come_up_is_reported_and_not_started_again(install: Install) -> None:
+    line = install.connect(**{LOOP: "for line in sys.exit(3):"})
     line.ask("initialize", HANDSHAKE)
+    install.finish()
     found = {"state": ""}
     while found["state"] != "failed":
         found = line.ask("tools/call", {"name": "check_setup"})["result"]["structuredContent"]

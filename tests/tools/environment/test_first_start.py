@@ -73,11 +73,11 @@ def test_what_a_killed_builder_left_is_removed_and_made_again(rig: Rig) -> None:
     assert not half.exists()
 
 
-def test_an_environment_that_lost_a_package_is_made_again(rig: Rig) -> None:
-    broken = Path(rig.answer()["prefix"])
-    rig.kill_builders()
+def test_an_environment_that_lost_a_package_is_made_again(built: Rig) -> None:
+    broken = Path(built.answer()["prefix"])
+    built.kill_builders()
     shutil.rmtree(next(broken.glob("lib/python3*/site-packages/psutil")))
-    again = Path(rig.answer()["prefix"])
+    again = Path(built.answer()["prefix"])
     assert again != broken
     assert not broken.exists()
 
@@ -98,13 +98,16 @@ def test_a_folder_that_cannot_be_made_is_named(rig: Rig) -> None:
     assert "MODELRIG_ENV_DIR" in done.stderr
 
 
-def test_a_clone_runs_in_its_own_venv_and_leaves_a_half_made_one_alone(rig: Rig) -> None:
-    make = [BARE, "-m", "tools.environment.make", ".venv", "requirements-core.txt"]
-    subprocess.run(make, cwd=rig.root, env=rig.environment, check=True, capture_output=True, timeout=PATIENCE)
-    assert rig.answer()["prefix"] == str(rig.root / ".venv")
-    assert not rig.folder.exists(), "nothing is installed when a venv is there"
-    shutil.rmtree(next((rig.root / ".venv").glob("lib/python3*/site-packages/mcp_types")))
-    assert Path(rig.answer()["prefix"]).parent == rig.folder
+def test_a_clone_runs_in_its_own_venv_and_leaves_a_half_made_one_alone(built: Rig) -> None:
+    venv = built.root / ".venv"
+    for command in (["venv", "--without-pip", ".venv"], ["tools.environment.make", ".venv", "requirements-core.txt"]):
+        words = [BARE, "-m", *command]
+        subprocess.run(words, cwd=built.root, env=built.environment, check=True, capture_output=True, timeout=PATIENCE)
+    whole = built.answer()["prefix"]
+    shutil.rmtree(next(venv.glob("lib/python3*/site-packages/mcp_types")))
+    half = built.answer()["prefix"]
+    shutil.rmtree(venv)
+    assert (whole, Path(half).parent) == (str(venv), built.folder)
 
 
 OLD = ("3.8", "3.9", "3.10")

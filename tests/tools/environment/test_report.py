@@ -54,7 +54,9 @@ def test_an_extra_that_is_being_installed_says_how_far_it_is(inside: Inside) -> 
         "percent": 30,
         "fix": "Repeat the call when check_setup says that it is installed.",
     }
+    assert environment.pending() == f"[local] is being installed ({found['detail']})"
     os.close(held)
+    assert environment.pending().startswith("[local] could not be installed: the installation was stopped")
     gone = environment.status()["local"]
     assert (gone["state"], "stopped from outside" in gone["detail"]) == ("failed", True)
 
