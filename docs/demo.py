@@ -20,6 +20,11 @@ PATIENCE = 120.0
 """Seconds that a start-up may take before the demo gives up (and still deletes)."""
 
 
+PRICE_USD_PER_HOUR = 0.0416
+"""A what-if price, so that a cost per token shows: an AWS t3.medium (2 vCPU) on demand in us-east-1, 2026-09-06. This
+machine itself bills nobody, and the result says that the price was given."""
+
+
 class Failed(Exception):
     """A tool answered with an error."""
 
@@ -93,7 +98,9 @@ class Demo:
                         "query_model", endpoint=refs[0], prompt="What is the capital of France?", max_tokens=32
                     )
                     await self.call("check_health", endpoint=refs[0])
-                run = await self.call("measure_model", endpoint=refs[-1], profile="quick")
+                run = await self.call(
+                    "measure_model", endpoint=refs[-1], profile="quick", price_usd_per_hour=PRICE_USD_PER_HOUR
+                )
                 runs.append(run["run"])
             await self.call("compare_runs", runs=runs)
             await self.call("list_endpoints")
@@ -113,13 +120,15 @@ async def main() -> int:
     home = os.environ.get("MODELRIG_HOME") or str(ROOT / "build" / "demo")
     env = {**os.environ, "MODELRIG_HOME": home}
     server = StdioServerParameters(command=sys.executable, args=[str(ROOT / "server.py")], env=env, cwd=str(ROOT))
-    try:
-        async with Client(server) as client:
+    stopped: list[Failed] = []
+    async with Client(server) as client:
+        try:
             await Demo(client).run()
-    except Failed as failed:
-        print(f"\nThe demo stopped: {failed}.", file=sys.stderr)
-        return 1
-    return 0
+        except Failed as failed:
+            stopped.append(failed)
+    for failed in stopped:
+        print(f"\nThe demo stopped at {failed}; its answer is above.", file=sys.stderr)
+    return len(stopped)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import anyio
 import anyio.to_thread
+from mcp import MCPError
 from mcp.server.elicitation import AcceptedElicitation, DeclinedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
@@ -77,6 +78,16 @@ class RigTool(SdkTool):
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ARG002 - the SDK's signature
         """Prepare, ask where the client can be asked, carry out. Every failure is a result, never an exception."""
+        try:
+            return await self._answer(arguments, context)
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug is reported as one, in our words and without its text
+            return as_result(calling.failure(error))
+
+    async def _answer(
+        self, arguments: dict[str, Any], context: Context[Any, Any]
+    ) -> CallToolResult | InputRequiredResult:
         tool, session = await anyio.to_thread.run_sync(self.fn)
         prepared = await anyio.to_thread.run_sync(calling.prepare, tool, arguments, session)
         if isinstance(prepared, calling.Question):
