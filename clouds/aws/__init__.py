@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from clouds.base import Cloud
+from clouds.base import Cloud, EndpointService
+
+if TYPE_CHECKING:
+    from clouds.aws.api import AwsApi
+    from clouds.aws.prices import AwsPrices
+    from clouds.aws.quotas import AwsQuotas
 
 
 def connect(home: Path) -> Cloud:
     """The ports of AWS; `home` is the data directory. With `--replay` recorded answers take the network's place."""
     from clouds.aws.api import AwsApi
     from clouds.aws.capacity import AwsCapacity
+    from clouds.aws.checks import PACK
     from clouds.aws.identity import AwsIdentity
     from clouds.aws.prices import AwsPrices
     from clouds.aws.quotas import AwsQuotas
@@ -22,17 +31,33 @@ def connect(home: Path) -> Cloud:
     taps: tuple[Tap, ...] = () if player is None else (player,)
     source = build if player is None else recorded
 
+    @cache
     def reading(allow: frozenset[str]) -> AwsApi:
         return AwsApi(build=source, taps=(ReadOnly(allow), *taps))
 
     api = AwsApi(build=source, taps=taps)
+    quotas, prices = AwsQuotas(api), AwsPrices(api, home)
     return Cloud(
         name="aws",
         identity=AwsIdentity(api),
-        endpoints={},
-        quotas=AwsQuotas(api),
+        endpoints=_services(api, quotas, prices, live=player is None),
+        quotas=quotas,
         capacity=AwsCapacity(api),
-        prices=AwsPrices(api, home),
+        prices=prices,
         api=api,
+        waste=PACK,
         reading=reading,
     )
+
+
+def _services(api: AwsApi, quotas: AwsQuotas, prices: AwsPrices, *, live: bool) -> Mapping[str, EndpointService]:
+    """Both ways to serve. Where answers are recorded, what leads past AWS's own API is refused and not sent."""
+    from clouds.aws.endpoints.ec2 import Ec2
+    from clouds.aws.endpoints.sagemaker import SageMaker
+
+    if live:
+        return {"sagemaker": SageMaker(api, quotas, prices), "ec2": Ec2(api, quotas, prices)}
+    from clouds.aws.replayed import RecordedSageMaker, not_recorded
+
+    machine = Ec2(api, quotas, prices, connect=not_recorded, digest=not_recorded, address=not_recorded)
+    return {"sagemaker": RecordedSageMaker(api, quotas, prices), "ec2": machine}
