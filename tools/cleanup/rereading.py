@@ -11,7 +11,8 @@ from clouds.errors import CloudError
 from clouds.models.waste import WastePack
 from tools.waste import scan
 from tools.waste.sight import why
-from tools.waste.survey import GLOBAL, Survey, Wasted
+from tools.waste.state import Wasted
+from tools.waste.survey import GLOBAL, Survey
 
 
 @dataclass(frozen=True)

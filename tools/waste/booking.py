@@ -11,7 +11,7 @@ from clouds.models.waste import WastePack
 from tools.waste import price
 from tools.waste.exceptions import Keep, suppression
 from tools.waste.records import Billing, Fact, Finding
-from tools.waste.survey import Wasted
+from tools.waste.state import Wasted
 
 TAGS_KEPT = 20
 TEXT_KEPT = 256

@@ -18,7 +18,8 @@ from tools.waste.exceptions import Keep
 from tools.waste.price import HOURS, Rates
 from tools.waste.records import Effort, Finding, Gap, Pricing, Scan, ScopeEnd, Who
 from tools.waste.sight import why
-from tools.waste.survey import GLOBAL, Looked, Survey
+from tools.waste.state import Looked
+from tools.waste.survey import GLOBAL, Survey
 
 BASIS = "on-demand list prices in US dollars"
 

@@ -8,87 +8,23 @@ judged, so that a large account does not have to fit into memory at once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from clouds.base import Api, Progress
 from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Call, Scope
-from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck, WastePack
-from tools.waste.judging import Judged, Verdict, judge, late_rows, tags_of
+from clouds.models.waste import Detail, Listing, Metric, WasteCheck, WastePack
+from tools.waste.judging import judge, late_rows, tags_of
 from tools.waste.reading import Ask, Box, depths, extract, fill, requests
 from tools.waste.sight import Sight
+from tools.waste.state import Looked, Run, Shared, State, Wasted, fingerprint, is_late
 from tools.waste.traffic import Traffic
 
 GLOBAL = "global"
-
-
-@dataclass(frozen=True, slots=True)
-class Wasted:
-    """One row judged waste, with its tags. `tags_problem`: why they are not known. `row` is kept for a cleanup only."""
-
-    check: WasteCheck
-    scope: Scope
-    place: str
-    id: str
-    name: str
-    row: Row
-    waste: Waste
-    used: Mapping[str, float]
-    created: datetime | None
-    tags: Mapping[str, str]
-    tags_problem: str
-    fingerprint: str
-
-
-@dataclass
-class Looked:
-    """What was seen of one cloud."""
-
-    account: str
-    places: list[str] = field(default_factory=list)
-    judged: list[tuple[str, Judged]] = field(default_factory=list)
-    wasted: list[Wasted] = field(default_factory=list)
-    requests: dict[str, int] = field(default_factory=dict)
-    charged: dict[Metric, int] = field(default_factory=dict)
-    seconds: float = 0.0
-
-
-@dataclass(eq=False)
-class _Run:
-    """One check in one scope."""
-
-    check: WasteCheck
-    waiting: int = 0
-    judged: Judged | None = None
-    late: Box | None = None
-    over: bool = False
-
-
-class _State:
-    """One scope: its boxes, and which checks wait for them."""
-
-    def __init__(self, place: str, scope: Scope, now: datetime, checks: tuple[WasteCheck, ...]) -> None:
-        self.place, self.scope = place, scope
-        self.boxes: dict[Reading, Box] = {}
-        self.children: dict[Reading, list[Reading]] = {}
-        self.runs = [_Run(check) for check in checks]
-        self.runs_of: dict[Reading, list[_Run]] = {}
-        self.sight = Sight(now, scope, self.boxes)
-        for run in self.runs:
-            for read in run.check.all_reads:
-                if read not in self.boxes:
-                    self.boxes[read] = Box(read, scope)
-                    if not isinstance(read, Listing):
-                        self.children.setdefault(read.of, []).append(read)
-                if not _late(read):
-                    run.waiting += 1
-                    self.runs_of.setdefault(read, []).append(run)
 
 
 class Survey:
@@ -115,14 +51,18 @@ class Survey:
             local = tuple(check for check in checks if not check.kind.once)
             world = tuple(check for check in checks if check.kind.once)
             if local:
-                states += [_State(place, Scope(place, account), self._now, local) for place in named if place != GLOBAL]
+                states += [State(place, Scope(place, account), self._now, local) for place in named if place != GLOBAL]
             if world and (not places or GLOBAL in places):
-                states.append(_State(GLOBAL, Scope(self._pack.home, account), self._now, world))
+                states.append(State(GLOBAL, Scope(self._pack.home, account), self._now, world))
             self._looked.places = [state.place for state in states]
             self._begin(states)
             while self._traffic.open:
                 (state, box, ask), answer, error = self._traffic.take(self._progress)
-                self._hear(state, box, ask, answer, error)
+                if isinstance(ask, Shared):
+                    ask.answer, ask.error, ask.answered = answer, error, True
+                    self._give(state, ask)
+                else:
+                    self._hear(state, box, ask, answer, error)
                 self._say()
         finally:
             self._traffic.close()
@@ -151,7 +91,7 @@ class Survey:
                 )
         return list(places) or known
 
-    def _begin(self, states: list[_State]) -> None:
+    def _begin(self, states: list[State]) -> None:
         first = []
         for state in states:
             depth = depths(state.boxes)
@@ -162,22 +102,22 @@ class Survey:
             if isinstance(read, Listing):
                 self._traffic.ask(read.call, state.scope, (state, box, Ask(read.parameters)), depth=-rank)
 
-    def _hear(self, state: _State, box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
+    def _hear(self, state: State, box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
         if isinstance(error, Unreachable) and not self._pack.offered(box.read.service, state.scope.location or ""):
             # A service that a region does not have has no name there either: no answer comes, instead of a refusal.
             error = NotOffered(error.tried, answered=f"{box.read.service} is not in {state.place}", fix=error.fix)
         fill(box, ask, answer, error)
         box.open -= 1
         if box.open == 0:
-            if _late(box.read):
+            if is_late(box.read):
                 self._finish(state)
             else:
                 self._ready(state, box)
 
-    def _ready(self, state: _State, box: Box) -> None:
+    def _ready(self, state: State, box: Box) -> None:
         """A box is full: ask what hangs on it, then judge the checks that waited for it last."""
         for child in state.children.get(box.read, ()):
-            if not _late(child):
+            if not is_late(child):
                 self._expand(state, state.boxes[child], box)
         for run in state.runs_of.get(box.read, ()):
             run.waiting -= 1
@@ -185,7 +125,7 @@ class Survey:
                 self._judge(state, run)
         self._finish(state)
 
-    def _expand(self, state: _State, box: Box, parent: Box) -> None:
+    def _expand(self, state: State, box: Box, parent: Box) -> None:
         box.asked = True
         if parent.failure is not None:
             box.failure = parent.failure
@@ -201,7 +141,7 @@ class Survey:
         if not asks:
             self._ready(state, box)
 
-    def _wanted(self, state: _State, kind: Any) -> frozenset[str] | None:
+    def _wanted(self, state: State, kind: Any) -> frozenset[str] | None:
         """The single resources of a kind that are looked at, or None for all."""
         if self._only is None or kind is None:
             return None
@@ -211,16 +151,34 @@ class Survey:
                 wanted |= self._only.get(run.check.id, frozenset())
         return frozenset(wanted)
 
-    def _send(self, state: _State, box: Box, asks: list[Ask]) -> None:
+    def _send(self, state: State, box: Box, asks: list[Ask]) -> None:
         read = box.read
         box.open += len(asks)
         for ask in asks:
             if isinstance(read, Metric) and read.charge is not None:
                 self._looked.charged[read] = self._looked.charged.get(read, 0) + len(ask.rows)
             call = Call(read.service, read.operation, ask.parameters)
-            self._traffic.ask(call, ask.where or state.scope, (state, box, ask))
+            where = ask.where or state.scope
+            if isinstance(read, Detail) and str(call) in state.twice:
+                known = state.shared.setdefault(
+                    f"{call} {where} {json.dumps(ask.parameters, sort_keys=True)}", Shared()
+                )
+                known.waiting.append((box, ask))
+                if known.answered or len(known.waiting) > 1:
+                    continue
+                self._traffic.ask(call, where, (state, None, known))
+                continue
+            self._traffic.ask(call, where, (state, box, ask))
+        for known in [each for each in state.shared.values() if each.answered and each.waiting]:
+            self._give(state, known)
 
-    def _judge(self, state: _State, run: _Run) -> None:
+    def _give(self, state: State, known: Shared) -> None:
+        """Hand a shared answer to every reading that waits for it."""
+        while known.waiting:
+            box, ask = known.waiting.pop(0)
+            self._hear(state, box, ask, known.answer, known.error)
+
+    def _judge(self, state: State, run: Run) -> None:
         check = run.check
         only = None if self._only is None else self._only.get(check.id, frozenset())
         run.judged = judge(check, state.boxes[check.kind.of], state.sight, only)
@@ -233,7 +191,7 @@ class Survey:
         fresh = [row for row in rows if id(row) not in known]
         self._send(state, run.late, list(requests(run.late, fresh, self._now, None, None)))
 
-    def _finish(self, state: _State) -> None:
+    def _finish(self, state: State) -> None:
         """Report the checks that are judged and whose tags are known; drop the scope after its last one."""
         for run in state.runs:
             if run.over or run.judged is None or (run.late is not None and run.late.open):
@@ -270,22 +228,3 @@ class Survey:
             self._said = now
             done, total = self._traffic.done, self._traffic.done + self._traffic.open
             self._progress.report(f"{done:,} of {total:,} requests answered", done, total)
-
-
-def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box], tags: Mapping[str, str]) -> str:
-    """What the resource looked like, without its usage: any change of it makes another fingerprint."""
-    details = {
-        f"{read.service}.{read.operation}": boxes[read].given.get(id(verdict.row), [])
-        for read in check.reads
-        if isinstance(read, Detail) and read.of is check.kind.of
-    }
-    moving = check.kind.moving
-    row = verdict.row
-    if moving and isinstance(row, Mapping):
-        row = {key: value for key, value in row.items() if key not in moving}
-    text = json.dumps([verdict.id, row, details, dict(tags)], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-def _late(read: Reading) -> bool:
-    return isinstance(read, Detail) and read.late

@@ -9,7 +9,6 @@ from typing import Any
 from clouds.aws.checks import words
 from clouds.aws.checks.ec2_reads import (
     ADDRESS,
-    ADDRESSES,
     INSTANCES,
     INTERFACE,
     INTERFACES,

@@ -96,7 +96,7 @@ def _block(row: Row, seen: Seen) -> Waste | None:
         return None
     left = (end - seen.now) if end else None
     return Waste(
-        reason=f"{row['AvailableInstanceCount']} of {row['TotalInstanceCount']} {row['InstanceType']} are paid, not used"
+        reason=f"{row['AvailableInstanceCount']} of {row['TotalInstanceCount']} {row['InstanceType']} paid, not used"
         + (f", {left.days} days and {left.seconds // 3600} hours are left" if left else ""),
         prepaid=True,
         evidence={"unused": row["AvailableInstanceCount"], "ends": str(row.get("EndDate", ""))},

@@ -1,0 +1,184 @@
+"""ElastiCache clusters that nobody asks, and OpenSearch domains that nobody searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from clouds.aws.checks import words
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+
+CACHES = Listing("elasticache", "DescribeCacheClusters", "CacheClusters")
+CACHE_GROUPS = Listing("elasticache", "DescribeReplicationGroups", "ReplicationGroups")
+CACHE = Kind(
+    name="ElastiCache cluster",
+    of=CACHES,
+    id=lambda row, at: row["ARN"],
+    label=lambda row: row["CacheClusterId"],
+    created=lambda row: row.get("CacheClusterCreateTime"),
+    tags_read=Detail(
+        CACHES, "elasticache", "ListTagsForResource", lambda rows, at: {"ResourceName": rows[0]["ARN"]}, rows="TagList",
+        late=True,
+    ),
+    tags_of=words.tag_row,
+)  # fmt: skip
+CACHE_HITS = usage(
+    "AWS/ElastiCache",
+    "CacheHits CacheMisses",
+    CACHES,
+    by=lambda row: [{"CacheClusterId": row["CacheClusterId"]}],
+    days=14,
+    absent="unresolved",
+    when=lambda row: row["CacheClusterStatus"] == "available" and row["Engine"] != "memcached",
+    unit="look-ups",
+    source="ElastiCache docs, metrics for Valkey and Redis OSS: emitted every minute, also at 0",
+)
+MEMCACHED_GETS = usage(
+    "AWS/ElastiCache",
+    "GetHits GetMisses",
+    CACHES,
+    by=lambda row: [{"CacheClusterId": row["CacheClusterId"]}],
+    days=14,
+    absent="unresolved",
+    when=lambda row: row["CacheClusterStatus"] == "available" and row["Engine"] == "memcached",
+    unit="look-ups",
+    source="ElastiCache docs, metrics for Memcached: emitted every minute, also at 0",
+)
+
+
+def _members(row: Row) -> Iterable[Any]:
+    return row.get("MemberClusters", ())
+
+
+def _cache(row: Row, seen: Seen) -> Waste | None:
+    if row["CacheClusterStatus"] != "available":
+        return None
+    group = next(iter(seen.index(CACHE_GROUPS, _members).get(row["CacheClusterId"], ())), {})
+    if group.get("GlobalReplicationGroupInfo", {}).get("GlobalReplicationGroupId"):
+        return None
+    if row.get("ReplicationGroupId") and not group:
+        return None  # its group is being made or taken down
+    if seen.metric(MEMCACHED_GETS if row["Engine"] == "memcached" else CACHE_HITS, row):
+        return None
+    count = row.get("NumCacheNodes") or 1
+    return Waste(
+        reason=f"not one look-up in 14 days; {count} x {row['CacheNodeType']} {row['Engine']}",
+        meters=(Meter(f"elasticache/{row['CacheNodeType']}/{row['Engine']}", "hour", count),),
+        evidence={"nodes": count, "type": row["CacheNodeType"], "group": row.get("ReplicationGroupId", "")},
+        blocked="it is a member of a replication group: its whole group has to be judged"
+        if row.get("ReplicationGroupId")
+        else "",
+    )
+
+
+def _delete_cache(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    row = doomed.row
+    name = {"CacheClusterId": row["CacheClusterId"]}
+    keeps = row["Engine"] != "memcached"
+    final = {"FinalSnapshotIdentifier": f"modelrig-{doomed.mark}-{row['CacheClusterId']}"[:255]} if keeps else {}
+    return (
+        step(
+            "delete",
+            f"delete cache {doomed.name}" + (" after a final snapshot, which the same call makes" if keeps else ""),
+            "elasticache.DeleteCacheCluster", {**name, **final}, "can be undone" if keeps else "cannot be undone",
+            until=gone("elasticache.DescribeCacheClusters", name, "CacheClusters[].CacheClusterStatus", seconds=3600),
+        ),
+    )  # fmt: skip
+
+
+CACHE_IDLE = WasteCheck(
+    id="elasticache-idle",
+    title="Cache that nobody asks",
+    kind=CACHE,
+    reads=(CACHE_GROUPS, CACHE_HITS, MEMCACHED_GETS),
+    judge=_cache,
+    why="A cache node is billed by the hour, asked or not.",
+    spares=("a hit or a miss in 14 days", "of a global datastore", "younger than 14 days"),
+    unchecked=("use as a queue or lock, which looks nothing up", "reserved nodes"),
+    meter="ElastiCache node hours by engine",
+    min_age=timedelta(days=14),
+    remove=_delete_cache,
+    reversal="can be undone",
+    recovery="A final snapshot (not for Memcached) restores it; the endpoint's name can be the same.",
+    order=22,
+    steps=("elasticache.DeleteCacheCluster", "elasticache.DescribeCacheClusters"),
+)
+
+DOMAINS = Listing("opensearch", "ListDomainNames", "DomainNames")
+DOMAIN = Detail(
+    DOMAINS,
+    "opensearch",
+    "DescribeDomains",
+    lambda rows, at: {"DomainNames": [row["DomainName"] for row in rows]},
+    rows="DomainStatusList",
+    batch=5,
+    pair=(lambda row: row["DomainName"], lambda row: row["DomainName"]),
+)
+OPENSEARCH = Kind(
+    name="OpenSearch domain",
+    of=DOMAIN,
+    id=lambda row, at: row["ARN"],
+    label=lambda row: row["DomainName"],
+    tags_read=Detail(
+        DOMAIN, "opensearch", "ListTags", lambda rows, at: {"ARN": rows[0]["ARN"]}, rows="TagList", late=True
+    ),
+    tags_of=words.tag_row,
+)
+SEARCHED = usage(
+    "AWS/ES",
+    "SearchRate IndexingRate",
+    DOMAIN,
+    by=lambda row: [{"DomainName": row["DomainName"], "ClientId": row["ARN"].split(":")[4]}],
+    days=14,
+    absent="unresolved",
+    when=lambda row: not row.get("Processing") and not row.get("Deleted"),
+    unit="requests a minute, summed",
+    source="OpenSearch docs: emitted every minute while a domain is up, also at 0",
+)
+
+
+def _domain(row: Row, seen: Seen) -> Waste | None:
+    if row.get("Processing") or row.get("Deleted") or not row.get("Created", True):
+        return None
+    if seen.metric(SEARCHED, row):
+        return None
+    about = row["ClusterConfig"]
+    count = about.get("InstanceCount") or 1
+    meters = [Meter(f"opensearch/{about['InstanceType']}", "hour", count)]
+    if about.get("DedicatedMasterEnabled"):
+        meters.append(
+            Meter(f"opensearch/{about['DedicatedMasterType']}", "hour", about.get("DedicatedMasterCount") or 3)
+        )
+    disk = row.get("EBSOptions", {})
+    if disk.get("EBSEnabled") and disk.get("VolumeSize"):
+        meters.append(
+            Meter(f"opensearch-storage/{disk.get('VolumeType', 'gp2')}", "GB-month", disk["VolumeSize"] * count)
+        )
+    return Waste(
+        reason=f"neither searched nor indexed in 14 days; {count} x {about['InstanceType']}",
+        meters=tuple(meters),
+        evidence={"instances": f"{count} x {about['InstanceType']}", "version": row.get("EngineVersion", "")},
+    )
+
+
+DOMAIN_IDLE = WasteCheck(
+    id="opensearch-idle",
+    title="OpenSearch domain that nobody searches",
+    kind=OPENSEARCH,
+    reads=(SEARCHED,),
+    judge=_domain,
+    why="A domain is billed by the instance hour and its storage, searched or not.",
+    spares=("searched or indexed in 14 days", "being changed"),
+    unchecked=("its age: AWS does not say when it was made", "dashboards that only look at it"),
+    meter="OpenSearch instance hours and storage GB-months",
+    min_age=timedelta(days=14),
+    remove="its data can be saved only by a snapshot into an own repository, which is not one call",
+    reversal="cannot be undone",
+    recovery="Take a manual snapshot into S3 first; a new domain can be restored from that.",
+    order=40,
+)
+CHECKS = (CACHE_IDLE, DOMAIN_IDLE)

@@ -1,0 +1,176 @@
+"""EFS and FSx file systems that nobody mounts, reads or writes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.steps import MARK, gone, step, until
+from clouds.models.removal import CleanupStep, Doomed, From
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+
+GIB = 1024**3
+EFS_LIST = Listing("efs", "DescribeFileSystems", "FileSystems")
+EFS_TARGETS = Detail(
+    EFS_LIST,
+    "efs",
+    "DescribeMountTargets",
+    lambda rows, at: {"FileSystemId": rows[0]["FileSystemId"]},
+    rows="MountTargets",
+)
+EFS = Kind(
+    name="EFS file system",
+    of=EFS_LIST,
+    id=lambda row, at: (
+        row.get("FileSystemArn") or words.arn("elasticfilesystem", at, f"file-system/{row['FileSystemId']}")
+    ),
+    label=lambda row: f"{row['FileSystemId']} ({row['Name']})" if row.get("Name") else row["FileSystemId"],
+    created=lambda row: row["CreationTime"],
+    tags=words.tags,
+    moving=("SizeInBytes",),
+)
+MOUNTS = usage(
+    "AWS/EFS",
+    "ClientConnections",
+    EFS_LIST,
+    by=lambda row: [{"FileSystemId": row["FileSystemId"]}],
+    days=14,
+    absent="zero",
+    when=lambda row: row["LifeCycleState"] == "available" and bool(row.get("NumberOfMountTargets")),
+    unit="connections",
+    source="EFS docs: ClientConnections is emitted while a client is connected",
+)
+_HOMES = ("ManagedByAmazonSageMakerResource", "aws:elasticfilesystem:default-backup-of")
+
+
+def _unmounted(row: Row, seen: Seen) -> Waste | None:
+    if row["LifeCycleState"] != "available" or any(tag in words.tags(row) for tag in _HOMES):
+        return None
+    if row.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection") == "REPLICATING":
+        return None
+    targets = row.get("NumberOfMountTargets") or 0
+    if targets and seen.metric(MOUNTS, row):
+        return None
+    parts = row.get("SizeInBytes", {})
+    size = (parts.get("ValueInStandard") if parts.get("ValueInStandard") is not None else parts.get("Value") or 0) / GIB
+    meters = [Meter("efs/standard", "GB-month", round(size, 4))] if size else []
+    if parts.get("ValueInIA"):
+        meters.append(Meter("efs/infrequent-access", "GB-month", round(parts["ValueInIA"] / GIB, 4)))
+    if row.get("ThroughputMode") == "provisioned" and row.get("ProvisionedThroughputInMibps"):
+        meters.append(Meter("efs/provisioned-throughput", "MiBps-month", row["ProvisionedThroughputInMibps"]))
+    return Waste(
+        reason=("no client connected in 14 days" if targets else "no mount target") + f"; {size:,.2f} GB",
+        meters=tuple(meters),
+        free=not meters,
+        evidence={"mount targets": targets, "GB": round(size, 3), "throughput": row.get("ThroughputMode", "")},
+    )
+
+
+EFS_UNMOUNTED = WasteCheck(
+    id="efs-unmounted",
+    title="File system that nobody mounts",
+    kind=EFS,
+    reads=(EFS_TARGETS, MOUNTS),
+    judge=_unmounted,
+    why="EFS is billed by what is stored, mounted or not.",
+    spares=("a client connected in 14 days", "the home of a SageMaker domain", "the target of a replication"),
+    unchecked=("what it holds",),
+    meter="EFS storage GB-months by class, and provisioned throughput",
+    min_age=timedelta(days=14),
+    remove="EFS makes no snapshot: a backup needs a vault and a role of AWS Backup, which this account has to name",
+    reversal="cannot be undone",
+    recovery="Back it up with AWS Backup first; without that everything on it is lost.",
+    order=60,
+)
+
+FSX_LIST = Listing("fsx", "DescribeFileSystems", "FileSystems")
+FSX = Kind(
+    name="FSx file system",
+    of=FSX_LIST,
+    id=lambda row, at: row["ResourceARN"],
+    label=lambda row: row["FileSystemId"],
+    created=lambda row: row["CreationTime"],
+    tags=words.tags,
+)
+FSX_BYTES = usage(
+    "AWS/FSx",
+    "DataReadBytes DataWriteBytes",
+    FSX_LIST,
+    by=lambda row: [{"FileSystemId": row["FileSystemId"]}],
+    days=14,
+    absent="unresolved",
+    when=lambda row: row["Lifecycle"] == "AVAILABLE",
+    unit="bytes",
+    source="FSx docs, file system metrics: emitted every minute, also at 0",
+)
+
+
+def _fsx(row: Row, seen: Seen) -> Waste | None:
+    if row["Lifecycle"] != "AVAILABLE" or seen.metric(FSX_BYTES, row):
+        return None
+    kind, size = row["FileSystemType"].lower(), row["StorageCapacity"]
+    about = row.get("WindowsConfiguration") or row.get("OntapConfiguration") or row.get("OpenZFSConfiguration") or {}
+    storage = f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}"
+    meters = [Meter(storage, "GB-month", size)]
+    if about.get("ThroughputCapacity"):
+        meters.append(Meter(f"fsx-{kind}/throughput", "MBps-month", about["ThroughputCapacity"]))
+    linked = kind == "lustre" and bool(row.get("LustreConfiguration", {}).get("DataRepositoryConfiguration"))
+    return Waste(
+        reason=f"neither read nor written in 14 days; {size:,} GB {kind}",
+        meters=tuple(meters),
+        evidence={"type": kind, "GB": size, "MB/s": about.get("ThroughputCapacity")},
+        blocked="it is linked to S3: what is not exported yet would be lost" if linked else
+        "its volumes have to be backed up one by one" if kind in ("ontap", "openzfs") else "",
+    )  # fmt: skip
+
+
+def _backup_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    row = doomed.row
+    name = {"FileSystemId": row["FileSystemId"]}
+    return (
+        step(
+            "backup",
+            f"back {doomed.name} up and wait until it is available",
+            "fsx.CreateBackup",
+            {**name, "ClientRequestToken": doomed.mark, "Tags": [{"Key": MARK, "Value": doomed.mark}]},
+            "can be undone",
+            until=until(
+                "fsx.DescribeBackups",
+                {"BackupIds": [From("backup", "Backup.BackupId")]},
+                "Backups[].Lifecycle",
+                "AVAILABLE",
+                failed=("FAILED",),
+                seconds=12 * 3600,
+            ),
+            backup=True,
+        ),
+        step(
+            "delete",
+            f"delete file system {doomed.name}; it can be restored from the backup",
+            "fsx.DeleteFileSystem",
+            name,
+            "can be undone",
+            until=gone("fsx.DescribeFileSystems", {"FileSystemIds": [row["FileSystemId"]]}, "FileSystems[].Lifecycle"),
+        ),
+    )
+
+
+FSX_IDLE = WasteCheck(
+    id="fsx-idle",
+    title="FSx file system that nobody reads or writes",
+    kind=FSX,
+    reads=(FSX_BYTES,),
+    judge=_fsx,
+    why="FSx is billed by the storage and throughput that are provisioned, used or not.",
+    spares=("read or written in 14 days", "being made or changed", "younger than 14 days"),
+    unchecked=("clients that are mounted and wait",),
+    meter="FSx storage GB-months and throughput",
+    min_age=timedelta(days=14),
+    remove=_backup_delete,
+    reversal="can be undone",
+    recovery="A backup is made first; a file system from it has another name.",
+    order=40,
+    steps=("fsx.CreateBackup", "fsx.DescribeBackups", "fsx.DeleteFileSystem", "fsx.DescribeFileSystems"),
+)
+CHECKS = (FSX_IDLE, EFS_UNMOUNTED)

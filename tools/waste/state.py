@@ -1,0 +1,113 @@
+"""What a survey holds of one scope while it looks: its boxes, and which checks wait for them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from clouds.models import Scope
+from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck
+from tools.waste.judging import Judged, Verdict
+from tools.waste.reading import Ask, Box
+from tools.waste.sight import Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Wasted:
+    """One row judged waste, with its tags. `tags_problem`: why they are not known. `row` is kept for a cleanup only."""
+
+    check: WasteCheck
+    scope: Scope
+    place: str
+    id: str
+    name: str
+    row: Row
+    waste: Waste
+    used: Mapping[str, float]
+    created: datetime | None
+    tags: Mapping[str, str]
+    tags_problem: str
+    fingerprint: str
+
+
+@dataclass
+class Looked:
+    """What was seen of one cloud."""
+
+    account: str
+    places: list[str] = field(default_factory=list)
+    judged: list[tuple[str, Judged]] = field(default_factory=list)
+    wasted: list[Wasted] = field(default_factory=list)
+    requests: dict[str, int] = field(default_factory=dict)
+    charged: dict[Metric, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class Run:
+    """One check in one scope."""
+
+    check: WasteCheck
+    waiting: int = 0
+    judged: Judged | None = None
+    late: Box | None = None
+    over: bool = False
+
+
+class State:
+    """One scope: its boxes, and which checks wait for them."""
+
+    def __init__(self, place: str, scope: Scope, now: datetime, checks: tuple[WasteCheck, ...]) -> None:
+        self.place, self.scope = place, scope
+        self.boxes: dict[Reading, Box] = {}
+        self.children: dict[Reading, list[Reading]] = {}
+        self.runs = [Run(check) for check in checks]
+        self.runs_of: dict[Reading, list[Run]] = {}
+        self.sight = Sight(now, scope, self.boxes)
+        self.shared: dict[str, Shared] = {}
+        for run in self.runs:
+            for read in run.check.all_reads:
+                if read not in self.boxes:
+                    self.boxes[read] = Box(read, scope)
+                    if not isinstance(read, Listing):
+                        self.children.setdefault(read.of, []).append(read)
+                if not is_late(read):
+                    run.waiting += 1
+                    self.runs_of.setdefault(read, []).append(run)
+        names = Counter(f"{read.service}.{read.operation}" for read in self.boxes if isinstance(read, Detail))
+        self.twice = {name for name, count in names.items() if count > 1}
+
+
+@dataclass
+class Shared:
+    """One request that several readings need: it is sent once, and its answer given to all of them."""
+
+    waiting: list[tuple[Box, Ask]] = field(default_factory=list)
+    answer: Any = None
+    error: BaseException | None = None
+    answered: bool = False
+
+
+def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box], tags: Mapping[str, str]) -> str:
+    """What the resource looked like, without its usage: any change of it makes another fingerprint."""
+    details = {
+        f"{read.service}.{read.operation}": boxes[read].given.get(id(verdict.row), [])
+        for read in check.reads
+        if isinstance(read, Detail) and read.of is check.kind.of
+    }
+    moving = check.kind.moving
+    row = verdict.row
+    if moving and isinstance(row, Mapping):
+        row = {key: value for key, value in row.items() if key not in moving}
+    text = json.dumps([verdict.id, row, details, dict(tags)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def is_late(read: Reading) -> bool:
+    """Whether a reading is made only for what was judged waste."""
+    return isinstance(read, Detail) and read.late
