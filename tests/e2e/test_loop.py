@@ -2,78 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
-import jsonschema
-import psutil
 import pytest
-from mcp import Client, StdioServerParameters
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.e2e.rig import left_behind, rig
+from tools.ledger import Book
+
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
-
-
-class Rig:
-    """One client; every result is held against its tool's published schema."""
-
-    def __init__(self, client: Client) -> None:
-        self.client, self.schemas, self.messages = client, dict[str, Any](), list[str]()
-
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        if not self.schemas:
-            self.schemas = {each.name: each.output_schema for each in (await self.client.list_tools()).tools}
-        result = await self.client.call_tool(tool, arguments, progress_callback=self.progress)
-        text = "\n".join(block.text for block in result.content if block.type == "text")
-        assert not result.is_error, text
-        found = result.structured_content
-        assert found is not None
-        jsonschema.validate(found, self.schemas[tool])
-        assert found["headline"] in text
-        return dict(found)
-
-    async def progress(self, _done: float, _total: float | None, message: str | None) -> None:
-        self.messages.append(message or "")
-
-    async def ready(self, ref: str) -> dict[str, Any]:
-        with anyio.fail_after(30):
-            while True:
-                found = await self.call("get_endpoint", ref=ref)
-                assert found["state"] not in {"failed", "stopped"}, found
-                if found["state"] == "ready":
-                    return found
-                await anyio.sleep(0.1)
-
-    async def delete(self, ref: str) -> dict[str, Any]:
-        asked = await self.call("delete_endpoint", ref=ref)
-        assert asked["done"] is False
-        return await self.call("delete_endpoint", ref=ref, confirm=asked["confirm"])
-
-
-@asynccontextmanager
-async def rig(home: Path, era: str, *options: str) -> AsyncIterator[Rig]:
-    env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | {"MODELRIG_HOME": str(home)}
-    server = StdioServerParameters(
-        command=sys.executable, args=[str(ROOT / "server.py"), *options], env=env, cwd=str(ROOT)
-    )
-    mode = {} if era == "2026-07-28" else {"mode": "legacy"}
-    async with Client(server, **mode) as client:
-        assert client.protocol_version == era
-        yield Rig(client)
-
-
-def left_behind(home: Path) -> list[str]:
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if str(home) in line:
-            found.append(line)
-    return found
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
@@ -149,4 +86,24 @@ async def test_replacing_the_engine_asks_first_and_keeps_the_machine(tmp_path: P
         assert after["engine"]["context_tokens"] == 1024
         assert after["expires"] == before["expires"]
         await one.delete("swap")
+    assert left_behind(home) == []
+
+
+async def test_a_cancelled_call_stops_its_work_and_leaves_nothing_half_made(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with rig(home, "2026-07-28") as one:
+        made = await one.call("deploy_endpoint", cloud="local", model="tiny-random", name="stop", ttl_hours=0.1)
+        await one.ready(made["endpoint"])
+        with anyio.move_on_after(1.0) as scope:
+            wanted = {"endpoint": "stop", "measurements": ["load"], "levels": [1, 2, 4, 8, 16, 32, 64, 128]}
+            await one.client.call_tool("measure_model", wanted)
+        assert scope.cancelled_caught
+        with anyio.fail_after(10), Book(home) as book:
+            while book.operations.unfinished():
+                await anyio.sleep(0.05)
+            assert [each.state for each in book.operations.recent(1)] == ["cancelled"]
+        runs = await one.call("list_runs")
+        assert runs["count"] == runs.get("incomplete", 0)
+        assert (await one.call("get_endpoint", ref="stop"))["state"] == "ready"
+        await one.delete("stop")
     assert left_behind(home) == []
