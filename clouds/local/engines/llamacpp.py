@@ -46,7 +46,7 @@ _STAMP = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ")
 _SETTINGS = {
     "batch_size": re.compile(r"llama_context: n_batch += (\d+)"),
     "ubatch_size": re.compile(r"llama_context: n_ubatch += (\d+)"),
-    "flash_attention": re.compile(r"Flash Attention (enabled|disabled)"),
+    "flash_attention": re.compile(r"(?:Flash Attention |flash_attn += )(enabled|disabled)"),
     "gpu_layers": re.compile(r"offloaded (\d+/\d+) layers to GPU"),
     "cpu_features": re.compile(r"system_info: .*?\| CPU : (.*?) \|? *$"),
 }
