@@ -1,8 +1,9 @@
 """Sends creating calls so that a crash at any moment leaves a ledger row for whatever may exist.
 
-A creating call is sent once (never retried below us, where a lost answer would look like "already exists"). Whatever
-does not come back as a plain yes is settled by reading the cloud: there and ours is done, not there is failed, and what
-cannot be read stays an open intent, which the next run resolves.
+A creating call is never retried below us, where a lost answer would look like "already exists". Whatever does not come
+back as a plain yes is settled by reading the cloud: there and ours is done; not there after a lost answer is sent once
+more, since a name or a client token lets nothing be made twice; not there after a refusal is failed; and what cannot be
+read stays an open intent, which the next run resolves.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 from clouds.aws.api import AwsApi
 from clouds.aws.endpoints import tags
 from clouds.aws.endpoints.parts import Found, Kind, kind_of
-from clouds.base import Ledger, Progress
-from clouds.errors import Cancelled, CloudError, Conflict, NotFound, Throttled, Unreachable
+from clouds.base import Ledger, Progress, Step
+from clouds.errors import Cancelled, CloudError, Conflict, NotFound, Throttled, Unexpected, Unreachable
 from clouds.models import Call, Scope
 
 SETTLES_WITHIN = 60.0
@@ -56,30 +57,42 @@ class Maker:
     ledger: Ledger
     progress: Progress
     deployment: str
+    _open: list[Step] | None = None
 
     def make(self, call: Call, region: str) -> Mapping[str, Any]:
         """Send one creating call, or find what an earlier try made. Returns what was kept of it.
 
         Raises Conflict when something of that name is not ours, otherwise what AWS refused with.
         """
+        return self._made(self._step(call), call, region, again=True)
+
+    def _made(self, step: int, call: Call, region: str, *, again: bool) -> Mapping[str, Any]:
         kind, scope = kind_of(call), Scope(region)
-        step = self._step(call)
         try:
             answer = self._sent(call, scope)
         except CloudError as error:
-            return self._settled(step, kind, call, scope, error)
+            found = self._settled(step, kind, call, scope, error, again=again)
+            return self._made(step, call, region, again=False) if found is None else found
         facts = {"region": region, **kind.facts(answer)}
         self.ledger.done(step, facts)
         return facts
 
-    def _settled(self, step: int, kind: Kind, call: Call, scope: Scope, error: CloudError) -> Mapping[str, Any]:
+    def _settled(
+        self, step: int, kind: Kind, call: Call, scope: Scope, error: CloudError, *, again: bool
+    ) -> Mapping[str, Any] | None:
+        """What was made although no yes came back; None to send the call once more (it cannot make a second one)."""
         if not error.sent:
             self.ledger.failed(step, str(error))
             raise error
+        lost = isinstance(error, Unreachable | Unexpected)
+        if lost:
+            self.progress.sleep(2.0)  # what was made is not shown everywhere at once
         try:
             found = kind.look(self.api, scope, call.parameters)
         except CloudError:
             raise error from None  # nobody knows: the intent stays open
+        if found is None and lost and again:
+            return None
         if found is None:
             self.ledger.failed(step, str(error))
             raise error
@@ -92,8 +105,11 @@ class Maker:
 
     def _step(self, call: Call) -> int:
         """A new intent, or the open one that a killed run left for this very call."""
-        for step in self.ledger.steps(self.deployment):
-            if step.state == "intent" and step.call == call:
+        if self._open is None:
+            self._open = [step for step in self.ledger.steps(self.deployment) if step.state == "intent"]
+        for step in self._open:
+            if step.call == call:
+                self._open.remove(step)
                 return step.id
         return self.ledger.intent(self.deployment, call)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from clouds.aws.prices import AwsPrices
 from clouds.aws.quotas import AwsQuotas
 from clouds.errors import Cancelled
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint
-from tests.clouds.aws.simulator import Account, Quota, Seam, offer
+from tests.clouds.aws.simulator import Account, Quota, Seam, boot, offer
 from tools.ledger import Book
 
 PRICES = {"ml.g6.xlarge": 1.1267, "ml.g6.2xlarge": 1.222, "ml.g6.4xlarge": 1.654}
@@ -29,13 +30,13 @@ REGIONS = ("us-east-1", "us-east-2", "us-west-2")
 
 
 @cache
-def shared() -> tuple[Seam, AwsApi]:
+def shared(*, signed: bool = True) -> tuple[Seam, AwsApi]:
     """One seam and one set of clients for every test: making clients takes most of the time."""
     session = botocore.session.Session()
     session.set_credentials("AKIASIMULATED", "not-a-secret")
     session.set_config_variable("region", "us-east-2")
     seam = Seam(Account())
-    seam.attach(session)
+    seam.attach(session, signed=signed)
     return seam, AwsApi(build=lambda: session, attempts=1)
 
 
@@ -106,6 +107,11 @@ class Rig:
         """Plan, write down and carry out on EC2."""
         return self.ec2.create(self.begin(self.ec2.plan(self.machine_spec(**changes))), self.book, self.heard)
 
+    def until(self, clock_time: str) -> None:
+        """Let time pass until `19:02` of the simulated day."""
+        there = datetime.fromisoformat(f"{self.account.now():%Y-%m-%d}T{clock_time}:00+00:00")
+        self.account.clock.sleep((there - self.account.now()).total_seconds())
+
     def steps(self) -> list[str]:
         """The ledger's rows of the newest deployment, as `Operation state`."""
         live = [row.id for row in self.book.deployments.live()]
@@ -114,6 +120,8 @@ class Rig:
 
 
 DIGEST = "sha256:" + "ab" * 32
+BRISK = boot.Boot(tuple((at / 5, line) for at, line in boot.VLLM.lines), boot.VLLM.done / 5)
+"""The article's start, five times as fast: fewer readings while waiting."""
 MACHINES = {"g6.xlarge": 0.8048, "g6.2xlarge": 0.9776}
 
 
@@ -138,9 +146,9 @@ class FakeMachine:
     answer = ""
 
 
-def rig(home: Path, account: Account | None = None) -> Rig:
+def rig(home: Path, account: Account | None = None, *, signed: bool = False) -> Rig:
     """A fresh account with the L4 types in three regions, quota for one of each, and one free machine of each."""
-    seam, api = shared()
+    seam, api = shared(signed=signed)
     made = account or usual()
     seam.start(made)
     prices = AwsPrices(api, home, now=made.now)
@@ -169,8 +177,9 @@ def rig(home: Path, account: Account | None = None) -> Rig:
 def usual() -> Account:
     """One L4 of each single-GPU type free and allowed in each of three regions."""
     account = Account()
+    account.boot = BRISK
     for region in REGIONS:
-        offer(account, region, {kind: (1, 1) for kind in PRICES}, others=150)
+        offer(account, region, dict.fromkeys(PRICES, (1, 1)), others=110 if region == "us-east-1" else 0)
         for kind, usd in PRICES.items():
             account.prices[f"sagemaker-hosting/{kind}", region] = usd
         for kind, usd in MACHINES.items():

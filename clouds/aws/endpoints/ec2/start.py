@@ -13,7 +13,7 @@ from clouds.aws.prices import AwsPrices
 from clouds.errors import Cancelled, CloudError, NoCapacity, Throttled, Unexpected, Unreachable
 from clouds.models import Call, Endpoint, EndpointRef, Scope, Wire
 
-POLL, STARTS_WITHIN = 15.0, 4500.0
+POLL, STARTS_WITHIN, TRIES = 15.0, 4500.0, 4
 QUESTION = [{"role": "user", "content": "Reply with the single word: ok"}]
 
 
@@ -40,7 +40,7 @@ class Starter:
             endpoint = view.of(self.api, self.prices, ref)
             return endpoint.model_copy(update={"reason": f"no answer in {STARTS_WITHIN:.0f} s; it bills until its end"})
         self.run.maker.progress.report(f"{ref.location}: the engine answers; asking for one token")
-        said = self.one_token(self.connect, ref)
+        said = self._token(ref)
         if said:
             endpoint = view.of(self.api, self.prices, ref)
             return endpoint.model_copy(update={"reason": f"the engine answers, but asked for a token: {said}"})
@@ -51,6 +51,17 @@ class Starter:
         )
         self._tag(ref, row, tags.READY, moment)
         return view.of(self.api, self.prices, ref)
+
+    def _token(self, ref: EndpointRef) -> str:
+        """One token, asked for several times if need be. Returns why there was none."""
+        said = ""
+        for attempt in range(TRIES):
+            if attempt:
+                self.run.maker.progress.sleep(POLL)
+            said = self.one_token(self.connect, ref)
+            if not said:
+                return ""
+        return said
 
     def _undo(self, ref: EndpointRef) -> None:
         left = create.undo(self.run, ref.location)

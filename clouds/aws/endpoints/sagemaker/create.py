@@ -6,7 +6,7 @@ Everything else is read from AWS. Calls are sent as planned; a name that is ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from clouds.aws.endpoints import binding, promise, tags
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import container, removal, watch
 from clouds.aws.endpoints.sagemaker import settings as options
-from clouds.errors import Cancelled, CloudError, NoCapacity, NotOffered, QuotaTooSmall
+from clouds.errors import Cancelled, CloudError, Conflict, NoCapacity, NotOffered, QuotaTooSmall
 from clouds.models import Call, DeletedPart, DeploymentPlan, PlanStep, Scope
 
 TRY_ELSEWHERE = (NoCapacity, QuotaTooSmall, NotOffered)
@@ -85,14 +85,14 @@ def carry_out(run: Run) -> str:
         try:
             _make(run, region)
             watch.until_in_service(run.maker, region, run.plan.spec.name, run.now)
+            _check_not_over(run)
         except TRY_ELSEWHERE as error:
             attempt = _attempt(run, region, error)
             run.attempts.append(attempt)
             run.remember()
             _give_up(run, region, attempt)
         except watch.StartFailed as error:
-            undo(run, region)
-            run.remember(ended=True)
+            run.remember(ended=undo(run, region).gone)
             raise error.cause from None
         except Cancelled:
             removed = undo(run, region)
@@ -130,6 +130,19 @@ def undo(run: Run, region: str) -> removal.Removed:
     except CloudError as error:
         part = DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300])
         return removal.Removed((part,))
+
+
+def _check_not_over(run: Run) -> None:
+    """Raises StartFailed when the promised end came before it was ready."""
+    if run.end > run.now():
+        return
+    raise watch.StartFailed(
+        Conflict(
+            f"deploying {run.plan.spec.name}",
+            answered=f"it was InService only after its own end ({tags.stamp(run.end)})",
+            fix="Deploy it again with more ttl_hours.",
+        )
+    )
 
 
 def _give_up(run: Run, region: str, attempt: dict[str, Any]) -> None:
@@ -179,14 +192,19 @@ def nowhere(run: Run) -> CloudError:
     )
 
 
-def mark_ready(run: Run, region: str, arn: str, facts: Mapping[str, Any]) -> str:
+def mark_ready(run: Run, region: str) -> str:
     """Remember in AWS and in the ledger that it gave a token; whoever looks later asks it nothing.
 
     Returns what to say when AWS did not take the tag; empty otherwise.
     """
     moment = tags.stamp(run.now())
-    call = Call("sagemaker", "AddTags", {"ResourceArn": arn, "Tags": [{"Key": tags.READY, "Value": moment}]})
-    run.remember(ready_at=moment, location=region, **facts)
+    run.remember(ready_at=moment, location=region)
+    made = [
+        step.result["arn"]
+        for step in run.maker.ledger.steps(run.plan.deployment)
+        if str(step.call) == "sagemaker.CreateEndpoint" and step.state == "done" and step.result.get("region") == region
+    ]
+    call = Call("sagemaker", "AddTags", {"ResourceArn": made[-1], "Tags": [{"Key": tags.READY, "Value": moment}]})
     try:
         run.maker.api.send(call, scope=Scope(region))
     except CloudError as error:

@@ -21,6 +21,10 @@ TARGETS = {
     "model": ("deleteModel", "ModelName"),
 }
 """By the last word of a schedule's name: what it calls, and the parameter that it names."""
+RETRIES = {"MaximumRetryAttempts": 185, "MaximumEventAgeInSeconds": 86400}
+"""As often and as long as the scheduler takes (botocore 1.44.8)."""
+FEW_RETRIES = {"MaximumRetryAttempts": 5, "MaximumEventAgeInSeconds": 900}
+"""For what usually is gone by then: a schedule that asks on would stay for a day."""
 LONGEST_NAME = 46
 """Characters of a deployment's name: `modelrig-NAME-endpoint` has to fit into a schedule's 64."""
 _DELETING = timedelta(minutes=15)
@@ -98,7 +102,7 @@ def _body(
             "Arn": f"arn:{roles.partition(region)}:scheduler:::aws-sdk:sagemaker:{action}",
             "RoleArn": roles.arn(roles.SCHEDULER, account, region),
             "Input": json.dumps({parameter: resource}),
-            "RetryPolicy": {"MaximumRetryAttempts": 185, "MaximumEventAgeInSeconds": 86400},
+            "RetryPolicy": RETRIES if part == "endpoint" else FEW_RETRIES,
         },
     }
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from clouds.aws.api import AwsApi
 from clouds.aws.endpoints.making import Maker
-from clouds.aws.endpoints.sagemaker import create, delete, invoke, listing, removal, state, streams, update, view
+from clouds.aws.endpoints.sagemaker import create, delete, invoke, listing, removal, streams, update, view
 from clouds.aws.endpoints.sagemaker.plan import Planner
 from clouds.aws.endpoints.sagemaker.settings import SETTINGS
 from clouds.aws.prices import AwsPrices
@@ -26,6 +26,7 @@ from clouds.models import (
     LogPage,
     Read,
     Scope,
+    State,
     Wire,
 )
 
@@ -66,15 +67,28 @@ class SageMaker:
         progress.report(f"{region}: InService; asking for one token")
         said = invoke.first_token(self._api, region, ref.name, progress)
         if said:
-            endpoint = view.of(self._api, self._prices, ref)
-            return endpoint.model_copy(update={"reason": f"InService, but asked for a token it said: {said}"})
-        answer = view.describe(self._api, region, ref.name)
-        facts = {"image_digest": state.image_digest(answer)}
-        unmarked = create.mark_ready(run, region, str(answer["EndpointArn"]), facts)
-        endpoint = view.of(self._api, self._prices, ref)
-        if endpoint.hardware is not None:
-            ledger.remember(plan.deployment, {"placed": endpoint.hardware.instance_type})
-        return endpoint.model_copy(update={"state": "ready", "reason": unmarked})
+            return self._seen(ref, plan, "loading", f"InService, but asked for a token it said: {said}")
+        unmarked = create.mark_ready(run, region)
+        endpoint = self._seen(ref, plan, "ready", unmarked)
+        engine, hardware = endpoint.engine, endpoint.hardware
+        facts = {"placed": hardware.instance_type if hardware else "", "image_digest": engine.image if engine else ""}
+        ledger.remember(plan.deployment, facts)
+        return endpoint
+
+    def _seen(self, ref: EndpointRef, plan: DeploymentPlan, state: State, reason: str) -> Endpoint:
+        """What was just made, as far as it can be read: it exists and bills, whatever a last reading says."""
+        try:
+            return view.of(self._api, self._prices, ref).model_copy(update={"state": state, "reason": reason})
+        except CloudError as error:
+            return Endpoint(
+                ref=str(ref),
+                state=state,
+                cloud_status="InService",
+                billing=True,
+                model=plan.spec.model,
+                deployment=plan.deployment,
+                reason="; ".join(part for part in (reason, f"it could not be read again: {error}"[:300]) if part),
+            )
 
     def get(self, ref: EndpointRef) -> Endpoint:
         """Raises NotFound. Generates no token."""

@@ -17,7 +17,7 @@ BLIND_TRIES = 8
 
 
 class StartFailed(Exception):
-    """The endpoint is Failed for another reason than room."""
+    """It will not start here, for another reason than room: what was made has to be taken back."""
 
     def __init__(self, cause: CloudError) -> None:
         super().__init__(str(cause))
@@ -37,6 +37,8 @@ def until_in_service(maker: Maker, region: str, name: str, now: Callable[[], dat
                 raise
             maker.progress.sleep(POLL)
             continue
+        except NotFound:
+            raise StartFailed(_deleted(name, region)) from None
         status = answer["EndpointStatus"]
         if status == "InService":
             return
@@ -46,15 +48,20 @@ def until_in_service(maker: Maker, region: str, name: str, now: Callable[[], dat
             error = state.failure(answer, region, enginelog.errors(lines))
             raise error if isinstance(error, NoCapacity | QuotaTooSmall) else StartFailed(error)
         if status == "Deleting":
-            raise NotFound(
-                f"starting {name} in {region}", answered="it is being deleted, by its own end or by somebody",
-                fix="Deploy it again if that was not meant.",
-            )  # fmt: skip
+            raise StartFailed(_deleted(name, region))
         logged = None if found is None else bool(found)
         standing = state.standing(answer, logged=logged, generated=False, words=enginelog.progress_words(lines))
         seconds = (now() - answer["CreationTime"]).total_seconds()
         maker.progress.report(f"{region}: {standing.state.replace('_', ' ')} since {seconds:.0f} s; {standing.reason}")
         maker.progress.sleep(POLL)
+
+
+def _deleted(name: str, region: str) -> NotFound:
+    return NotFound(
+        f"starting {name} in {region}",
+        answered="it was deleted meanwhile, by its own end or by somebody",
+        fix="Deploy it again if that was not meant.",
+    )
 
 
 def waited(steps: Sequence[Step], now: datetime) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -89,6 +90,8 @@ class Account:
         self.default_vpc = True
         self.enabled: tuple[str, ...] = ("us-east-1", "us-east-2", "us-west-2")
         self.prices: dict[tuple[str, str], float] = {}
+        self.gives_up_after: float | None = None
+        """Seconds after which AWS says that it has no capacity, where that is sooner than the time-out."""
         self.throttled_above: int = 4
         self.answer_after: float = 0.0
         self.scheduler_retries: bool = True
@@ -98,6 +101,14 @@ class Account:
         if region not in self.regions:
             self.regions[region] = Region(region)
         return self.regions[region]
+
+    def copy(self) -> Account:
+        """The same account at the same moment, without what was to happen later by itself."""
+        made = Account(Clock(self.clock.time))
+        fixed = {"clock", "operations"}
+        # all at once: an endpoint and the list of bills hold the same bill
+        vars(made).update(deepcopy({name: value for name, value in vars(self).items() if name not in fixed}))
+        return made
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -133,7 +144,12 @@ class Account:
 
 
 def page(
-    items: list[Any], params: Mapping[str, Any], size: int, *, token: str = "NextToken", limit: str = "MaxResults"
+    items: list[Any],
+    params: Mapping[str, Any],
+    size: int,
+    *,
+    token: str = "NextToken",  # noqa: S107 - of a page
+    limit: str = "MaxResults",
 ) -> tuple[list[Any], dict[str, str]]:
     """One page of a list and the token of the next, as every AWS listing has it."""
     start = int(params.get(token) or 0)

@@ -35,10 +35,12 @@ VLLM = Boot(
         (60.0, "INFO 09-25 18:26:01 [api_server.py:1977] vLLM API server version 0.30.0"),
         (
             75.0,
-            "INFO 09-25 18:26:16 [core.py:97] Initializing a V1 LLM engine (v0.30.0) with config: "
-            "model='google/gemma-4-E2B-it', speculative_config=None, tokenizer='google/gemma-4-E2B-it', "
-            "dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1, quantization=None, "
-            "kv_cache_dtype=auto, seed=0, served_model_name=google/gemma-4-E2B-it",
+            (
+                "INFO 09-25 18:26:16 [core.py:97] Initializing a V1 LLM engine (v0.30.0) with config: "
+                "model='google/gemma-4-E2B-it', speculative_config=None, tokenizer='google/gemma-4-E2B-it', "
+                "dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1, quantization=None, "
+                "kv_cache_dtype=auto, seed=0, served_model_name=google/gemma-4-E2B-it"
+            ),
         ),
         (
             444.0,
@@ -76,7 +78,13 @@ def console(start: float, marks: tuple[tuple[float, str], ...], engine: tuple[tu
 
 CONSOLE = console(
     100.0,
-    ((25.0, "timer set"), (26.0, "pulling image"), (150.0, "image pulled"), (152.0, "engine started"), (700.0, "engine answers")),
+    (
+        (25.0, "timer set"),
+        (26.0, "pulling image"),
+        (150.0, "image pulled"),
+        (152.0, "engine started"),
+        (700.0, "engine answers"),
+    ),
     VLLM.lines,
 )
 BROKEN_CONSOLE = console(

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.clouds.aws.simulator.account import ID, IAM_SETTLES_AFTER, Account
+from tests.clouds.aws.simulator.account import IAM_SETTLES_AFTER, ID, Account
 from tests.clouds.aws.simulator.seam import Refused
 
 Params = Mapping[str, Any]
 RUNNING_AFTER, TERMINATED_AFTER, FORGOTTEN_AFTER = 12.0, 30.0, 3600.0
 VCPUS = {"xlarge": 4, "2xlarge": 8, "4xlarge": 16, "8xlarge": 32, "12xlarge": 48, "48xlarge": 192}
 BUCKETS = {"on-demand": "L-DB2E81BA", "spot": "L-3819A6DF"}
-HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFak3fak3fak3fak3fak3fak3fak3fak3fak3fak3fak root@ip-10-0-0-1"
 
 
 def zones(account: Account, region: str, kind: str) -> list[str]:
@@ -40,8 +39,9 @@ def run(account: Account, region: str, params: Params) -> dict[str, Any]:
     if f"{kind}@{zone}" not in account[region].capacity:
         raise Refused(
             "Unsupported",
-            f"Your requested instance type ({kind}) is not supported in your requested Availability Zone ({zone}). Please "
-            f"retry your request by not specifying an Availability Zone or choosing {', '.join(zones(account, region, kind))}.",
+            f"Your requested instance type ({kind}) is not supported in your requested Availability Zone ({zone}). "
+            "Please retry your request by not specifying an Availability Zone or choosing "
+            f"{', '.join(zones(account, region, kind))}.",
         )
     _check_vcpus(account, region, kind, market)
     key = f"spot:{kind}@{zone}" if market == "spot" else f"{kind}@{zone}"
@@ -51,6 +51,10 @@ def run(account: Account, region: str, params: Params) -> dict[str, Any]:
     instance = _start(account, region, params, kind, zone, market, key)
     if token:
         account[region].tokens[token] = instance
+    return _reservation(account, region, instance)
+
+
+def _reservation(account: Account, region: str, instance: str) -> dict[str, Any]:
     return {"ReservationId": "r-0", "OwnerId": ID, "Instances": [_row(account, region, instance)]}
 
 
@@ -82,9 +86,9 @@ def _check_vcpus(account: Account, region: str, kind: str, market: str) -> None:
             raise Refused("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
         raise Refused(
             "VcpuLimitExceeded",
-            f"You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the instance bucket "
-            "that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to "
-            "request an adjustment to this limit.",
+            f"You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the instance "
+            "bucket that the specified instance type belongs to. Please visit "
+            "http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.",
         )
 
 
@@ -98,9 +102,9 @@ def _full(account: Account, region: str, kind: str, zone: str, market: str) -> s
     others = [z for z in zones(account, region, kind) if z != zone and account[region].capacity[f"{kind}@{z}"] > 0]
     hint = f" or choosing {', '.join(others)}" if others else ""
     return (
-        f"We currently do not have sufficient {kind} capacity in the Availability Zone you requested ({zone}). Our system "
-        f"will be working on provisioning additional capacity. You can currently get {kind} capacity by not specifying an "
-        f"Availability Zone in your request{hint}."
+        f"We currently do not have sufficient {kind} capacity in the Availability Zone you requested ({zone}). Our "
+        f"system will be working on provisioning additional capacity. You can currently get {kind} capacity by not "
+        f"specifying an Availability Zone in your request{hint}."
     )
 
 
@@ -207,8 +211,7 @@ def describe(account: Account, region: str, params: Params) -> dict[str, Any]:
         found = [i for i in params["InstanceIds"] if _instance(account, region, i)]
     else:
         found = [i for i in account[region].instances if _matches(account, region, i, params.get("Filters", []))]
-    rows = [{"ReservationId": "r-0", "OwnerId": ID, "Instances": [_row(account, region, i)]} for i in found]
-    return {"Reservations": rows}
+    return {"Reservations": [_reservation(account, region, i) for i in found]}
 
 
 def _matches(account: Account, region: str, resource: str, filters: list[dict[str, Any]]) -> bool:

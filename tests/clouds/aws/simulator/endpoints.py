@@ -33,7 +33,7 @@ def create_endpoint(account: Account, region: str, params: Params) -> dict[str, 
     endpoint = EndpointState(name, arn, config["EndpointConfigName"], account.now(), account.now())
     endpoint.held = hold(account, region, types_of(variant))
     wait = variant.get("VariantInstanceProvisionTimeoutInSeconds", WAITS_BY_DEFAULT)
-    endpoint.deadline = account.now() + timedelta(seconds=wait)
+    endpoint.deadline = account.now() + timedelta(seconds=min(wait, account.gives_up_after or wait))
     account[region].endpoints[name] = endpoint
     account.set_tags(arn, params.get("Tags", []))
     account.clock.later(5, lambda: _place(account, region, endpoint))
@@ -175,7 +175,7 @@ def _gone(account: Account, region: str, endpoint: EndpointState) -> None:
 
 
 def update_endpoint(account: Account, region: str, params: Params) -> dict[str, Any]:
-    """Blue and green: a second instance comes up before the first one goes, so it needs quota and capacity of its own."""
+    """Blue and green: a second instance comes up before the first one goes; it needs quota and capacity of its own."""
     endpoint = _found(account, region, params)
     if endpoint.status in IN_PROGRESS:
         raise validation(f'Cannot update in-progress endpoint "{endpoint.arn}".')

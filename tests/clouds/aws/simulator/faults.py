@@ -62,18 +62,16 @@ class Fault:
                 raise ConnectionClosedError(endpoint_url=url)
             case "access denied":
                 code, text = denied(sent)
-                return wire.refusal(url, model, 403 if sent.service != "ec2" else 403, code, text)
+                return wire.refusal(url, model, 403, code, text)
             case "token expired":
                 code = "RequestExpired" if sent.service == "ec2" else "ExpiredTokenException"
                 status = 400 if sent.service == "ec2" else 403
                 return wire.refusal(url, model, status, code, "The security token included in the request is expired")
             case "killed before":
-                seam.down = str(sent)
-                raise Killed(sent)
+                return seam.kill(sent)
             case _:
                 seam.act(request, model, sent)
-                seam.down = str(sent)
-                raise Killed(sent)
+                return seam.kill(sent)
 
 
 def denied(sent: Sent) -> tuple[str, str]:

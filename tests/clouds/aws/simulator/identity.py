@@ -1,4 +1,4 @@
-"""STS, IAM and Secrets Manager, as far as a deployment needs them. Roles are global and known everywhere a little late."""
+"""STS, IAM and Secrets Manager, as far as a deployment needs them. A role is not known everywhere at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model behind a SageMaker endpoint: plain answers, event streams whose payloads cut lines anywhere, and failures."""
+"""The model behind a SageMaker endpoint: plain answers, event streams that cut lines anywhere, and failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Script:
-    """What the model does: its words, how the stream is cut (bytes a payload), and after how many payloads it breaks."""
+    """What the model says, how the stream is cut (bytes a payload), and after how many payloads it breaks."""
 
     words: tuple[str, ...] = ("o", "k")
     cut: int = 23

@@ -18,7 +18,7 @@ from tests.clouds.aws.simulator.seam import Refused
 Params = Mapping[str, Any]
 LOOKS_AGAIN_AFTER = 30.0
 WAITS_BY_DEFAULT = 1800.0
-"""Seconds until InsufficientInstanceCapacity without a provision time-out: the article of 2026-09-26 saw about 30 min."""
+"""Seconds until InsufficientInstanceCapacity without a time-out of ours: about 30 minutes (article of 2026-09-26)."""
 GONE_AFTER = 60.0
 DIGEST = "sha256:" + "4f2c" * 16
 

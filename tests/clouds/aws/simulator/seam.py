@@ -12,9 +12,10 @@ import traceback
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tests.clouds.aws.simulator import shapes, wire
+from tests.clouds.aws.simulator.faults import Killed
 
 if TYPE_CHECKING:
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
@@ -65,16 +66,21 @@ class Seam:
     sent: list[Sent] = field(default_factory=list)
     fault: Fault | None = None
     down: str = ""
-    """Why the process is dead: every further call is an error of the test, because a dead process sends nothing."""
+    """Why the process is dead: a further call is an error of the test, because a dead process sends nothing."""
+    died_in_main: bool = False
 
     def __post_init__(self) -> None:
         self._local = threading.local()
         self._lock = threading.RLock()
         self._flying = 0
 
-    def attach(self, session: Session) -> Session:
+    def attach(self, session: Session, *, signed: bool = True) -> Session:
         """Every client that this session makes from now on talks to the simulated account."""
+        from botocore import UNSIGNED
+
         events = session.get_component("event_emitter")
+        if not signed:  # a third of a call's time, and the same everywhere
+            events.register_first("choose-signer", lambda **_: UNSIGNED)
         events.register_first("before-parameter-build", self._note)
         events.register_first("before-send", self._answer)
         return session
@@ -83,12 +89,18 @@ class Seam:
         """A new account and an empty record, for the same clients."""
         self.account, self.sent, self.fault, self.down = account, [], None, ""
 
+    def kill(self, sent: Sent) -> NoReturn:
+        """The process dies here. Raises Killed."""
+        self.down, self.died_in_main = str(sent), _in_main()
+        raise Killed(sent)
+
     def operations(self) -> list[str]:
         """What was sent, in order, as `service.Operation`."""
         return [str(one) for one in self.sent]
 
-    def _note(self, params: dict[str, Any], model: OperationModel, **_: Any) -> None:
+    def _note(self, params: dict[str, Any], model: OperationModel, context: dict[str, Any], **_: Any) -> None:
         self._local.call = (model, deepcopy(dict(params)), None)
+        self._local.region = str(context["client_region"])
 
     def _answer(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         model, params, sent = self._local.call
@@ -115,11 +127,13 @@ class Seam:
         service = str(model.service_model.service_name)
         with self._lock:
             if sent is None:
-                sent = Sent(len(self.sent), service, str(model.name), _region(request), params)
+                sent = Sent(len(self.sent), service, str(model.name), self._local.region, params)
                 self.sent.append(sent)
                 self._local.call = (model, params, sent)
             sent.attempts += 1
             if self.down:
+                if not (self.died_in_main and _in_main()):
+                    raise Killed(sent)  # all threads of a process die with it
                 raise Drift(f"{sent} was sent by a process that was killed ({self.down})")
             if crowded:
                 sent.outcome = "TooManyRequestsException"
@@ -135,10 +149,7 @@ class Seam:
         if operation is None:
             raise Drift(f"the simulator has no {sent}")
         try:
-            wrong = shapes.wrong_input(model, sent.parameters)
-            if wrong:
-                noun = "error" if len(wrong) == 1 else "errors"
-                raise Refused("ValidationException", f"{len(wrong)} validation {noun} detected: {'; '.join(wrong)}")
+            _validate(model, sent.parameters)
             result = operation(self.account, sent.region, sent.parameters) or {}
         except Refused as no:
             sent.outcome = no.code
@@ -153,7 +164,12 @@ class Seam:
         return wire.answer(url, model, result)
 
 
-def _region(request: AWSPreparedRequest) -> str:
-    authorization = request.headers["Authorization"]
-    text = authorization.decode() if isinstance(authorization, bytes) else authorization
-    return text.split("Credential=", 1)[1].split(",", 1)[0].split("/")[2]
+def _validate(model: OperationModel, params: dict[str, Any]) -> None:
+    wrong = shapes.wrong_input(model, params)
+    if wrong:
+        noun = "error" if len(wrong) == 1 else "errors"
+        raise Refused("ValidationException", f"{len(wrong)} validation {noun} detected: {'; '.join(wrong)}")
+
+
+def _in_main() -> bool:
+    return threading.current_thread() is threading.main_thread()

@@ -117,7 +117,8 @@ def xml(shape: Shape, value: Any) -> str:
             key_name = shape.key.serialization.get("name", "key")
             value_name = shape.value.serialization.get("name", "value")
             return "".join(
-                f"<entry><{key_name}>{escape(key)}</{key_name}><{value_name}>{xml(shape.value, item)}</{value_name}></entry>"
+                f"<entry><{key_name}>{escape(key)}</{key_name}>"
+                f"<{value_name}>{xml(shape.value, item)}</{value_name}></entry>"
                 for key, item in value.items()
             )
         case "timestamp":
