@@ -6,8 +6,7 @@ is installed, the ledger in a worker) imports no other. A server lists its tools
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # `typing` itself costs 13 ms, in a Python that only finds the right one
 if TYPE_CHECKING:
     from tools.registry import Tool
 
