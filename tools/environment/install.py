@@ -72,7 +72,7 @@ class Installer:
     def add_pip(self, prefix: Path) -> None:
         """A pip of its own for whoever works in the environment later; nothing where uv or a pip is there."""
         if not self.uv and not _own_pip(prefix):
-            self._run([str(python_of(prefix)), "-m", "ensurepip"])
+            self._run([str(python_of(prefix)), "-m", "ensurepip", "--default-pip"])
 
     def _pip(self, prefix: Path) -> Sequence[str]:
         """The environment's own pip, else that of the Python it was made with."""

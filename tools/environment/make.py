@@ -21,7 +21,8 @@ def main(argv: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     prefix = Path(argv[0]).absolute()
-    installer = Installer(os.environ, None, _say)
+    steps = _Steps()
+    installer = Installer(os.environ, None, steps)
     bare = {extra.file.name for extra in EXTRAS if not extra.with_dependencies}
     try:
         if python_of(prefix) is None:
@@ -29,17 +30,36 @@ def main(argv: list[str]) -> int:
             with contextlib.suppress(Failed):  # packages are installed without it, too
                 installer.add_pip(prefix)
         for name in argv[1:]:
-            print(name, file=sys.stderr)
+            steps(f"{name}: starting", None)
             installer.install(prefix, ROOT / name, with_dependencies=name not in bare)
     except Failed as failed:
         fix = failed.problem.fix.replace(reasons.AGAIN, "run the same command again")
+        steps.close()
         print(f"Not installed: {failed.problem.reason}. {fix}", file=sys.stderr)
         return 1
+    steps.close()
     return 0
 
 
-def _say(step: str, percent: int | None) -> None:
-    print(f"  {step}" + (f" ({percent} %)" if percent else ""), file=sys.stderr, flush=True)
+class _Steps:
+    """Steps as lines; the many of one kind on one line of a terminal, and only the first of them in a log."""
+
+    def __init__(self) -> None:
+        self.kind = ""
+
+    def __call__(self, step: str, percent: int | None) -> None:
+        kind = step.split(" ", 1)[0]
+        text = f"  {step}" + (f" ({percent} %)" if percent else "")
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif kind != self.kind:
+            print(text, file=sys.stderr, flush=True)
+        self.kind = kind
+
+    def close(self) -> None:
+        """End the line of a terminal."""
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
 
 
 if __name__ == "__main__":
