@@ -17,7 +17,7 @@ help:
 	@echo 'make clean          remove $(VENV) and caches'
 
 # One stamp a set of packages, so that a second run costs nothing. An interrupted one leaves no stamp and is repeated.
-$(VENV)/made: tools/environment/make.py
+$(VENV)/made:
 	$(PYTHON) -m tools.environment.make $(VENV)
 	@touch $@
 
