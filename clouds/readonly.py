@@ -21,7 +21,9 @@ _WRITES = re.compile(
     r"|reset|resize|restart|restore|revoke|run|schedule|send|set|start|stop|suspend|tag|terminate|unassign"
     r"|unregister|untag|update|upload|write)"
 )
-_SECRETS = frozenset({"getsecretvalue", "batchgetsecretvalue", "getpassworddata", "listkeys", "getauthorizationtoken"})
+_SECRETS = frozenset({"getsecretvalue", "batchgetsecretvalue", "getpassworddata", "getauthorizationtoken"})
+_SECRET_LISTS = re.compile(r"(\w+_L|l)ist(Keys|AccountSas|Credentials|Secrets)")
+"""Azure's POST actions that read out keys; AWS's kms.ListKeys lists the names of keys and is a plain read."""
 
 
 class Forbidden(CloudError):
@@ -65,6 +67,8 @@ class ReadOnly:
 def changes(name: str) -> bool:
     """Whether a name says, in any spelling, that the operation writes or reads out a secret (a second look only)."""
     last = name.rsplit(".", 1)[-1]
+    if _SECRET_LISTS.fullmatch(last):
+        return True
     last = re.split(r"_(?=[A-Z])", last)[-1]  # Azure: VirtualMachines_Delete
     words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", last)]
     if not words:

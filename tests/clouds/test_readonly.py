@@ -22,6 +22,7 @@ WRITES = (
     "iam.DELETE",
     "secretsmanager.GetSecretValue",
     "storage.listKeys",
+    "storage.StorageAccounts_ListKeys",
 )
 
 
@@ -55,7 +56,14 @@ def test_a_list_without_exact_names_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["ec2.DescribeImportImageTasks", "logs.FilterLogEvents", "compute.Disks_List", "ssm.GetParameter", "iam.listRoles"],
+    [
+        "ec2.DescribeImportImageTasks",
+        "logs.FilterLogEvents",
+        "compute.Disks_List",
+        "ssm.GetParameter",
+        "kms.ListKeys",
+        "iam.listRoles",
+    ],
 )
 def test_a_read_is_not_taken_for_a_write(name: str) -> None:
     assert not changes(name)
