@@ -69,7 +69,7 @@ def begin(place: Place) -> reasons.Problem | None:
 def spawn(place: Place) -> None:
     """Start a builder; returns when it, or another before it, has the lock."""
     command = [sys.executable, "-m", "tools.environment.build", str(place.folder), place.key]
-    with place.log.open("ab") as log:
+    with os.fdopen(os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
         ends = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
         if sys.platform == "win32":
             flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
