@@ -14,9 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from clouds.errors import NotFound
-from tools.ledger import seen
-from tools.ledger.alive import alive
 from tools.ledger.deployments import Deployment, Deployments
 from tools.ledger.events import Event, Journal
 from tools.ledger.operations import Operation, Operations
@@ -30,7 +27,7 @@ from tools.ledger.values import Clock, now
 
 if TYPE_CHECKING:
     from clouds.base import Step
-    from clouds.models import Call, Change, DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef
+    from clouds.models import Call, EndpointRef
 
 __all__ = [
     "Book",
@@ -58,11 +55,9 @@ class Book:
         self._home = home
         self._store = Store(home / FILE, busy_seconds=busy_seconds)
         self.clock = clock
-        self.operation = ""
-        """The operation that this process works on; empty in a server or a shell."""
         self.journal = Journal(self._store, clock, who)
-        self.deployments = Deployments(self._store, self.journal)
         self.operations = Operations(self._store, self.journal)
+        self.deployments = Deployments(self._store, self.journal, self.operations)
         self.plans = Plans(self._store, self.journal, clock)
         self.spend = Spend(self._store, self.journal, clock)
         self.phases = Phases(self._store, self.journal)
@@ -98,12 +93,8 @@ class Book:
         """All steps of a deployment, oldest first."""
         return self._steps.of(deployment)
 
-    def unresolved(self) -> Sequence[Step]:
-        """Intents without a result, of all deployments: what they made is unknown until the cloud is read."""
-        return self._steps.unresolved()
-
-    def pending(self, deployment: str) -> Sequence[Step]:
-        """The same of one deployment."""
+    def unresolved(self, deployment: str = "") -> Sequence[Step]:
+        """Intents without a result, of one deployment or of all: unknown until the cloud is read."""
         return self._steps.unresolved(deployment)
 
     def remember(self, deployment: str, facts: Mapping[str, Any]) -> None:
@@ -114,63 +105,11 @@ class Book:
         """What was remembered; empty for an unknown deployment."""
         return self.deployments.facts(deployment)
 
-    def begin(self, spec: DeploymentSpec, plan: DeploymentPlan, *, account: str = "") -> str:
-        """Write a deployment down before anything is created; returns its id, like `d-20261129-7f3a`."""
-        return self.deployments.begin(spec, plan, account=account, operation=self.operation)
-
-    def take(self, deployment: str) -> None:
-        """Make sure that this worker alone creates or changes it. Raises Conflict naming the operation that does."""
-        self.deployments.take(deployment, self.operation, self._works)
-
-    def active(self) -> tuple[Deployment, ...]:
-        """Every deployment that may exist in a cloud, oldest first."""
-        return self.deployments.live()
-
-    def active_at(self, ref: str) -> Deployment | None:
-        """The one of them with that ref; None when there is none."""
-        found = [each for each in self.deployments.find(ref) if each.ref == ref]
-        return found[0] if found else None
-
     def refs(self) -> tuple[EndpointRef, ...]:
-        """The refs of all of them."""
+        """The refs of every deployment that may exist in a cloud, oldest first."""
         from clouds.models import EndpointRef
 
         return tuple(EndpointRef.parse(each.ref) for each in self.deployments.live())
-
-    def close_if_nothing_left(self, deployment: str, reason: str) -> None:
-        """Creation ended badly: over when every step is undone or was refused, else still active, with the reason."""
-        self.deployments.failed(deployment, reason)
-
-    def ended(self, ref: str, *, gone: bool) -> Range | None:
-        """A deletion was read back; returns what was spent, None where nothing has a price or it is not ours."""
-        deployment = self.active_at(ref)
-        if deployment is None:
-            return None
-        (self.deployments.ended if gone else self.deployments.deleting)(deployment.id)
-        return self.spend.spent(deployment.id)
-
-    def saw(self, endpoint: Endpoint) -> None:
-        """Keep what a look at an endpoint teaches: that it bills, how long its start took, when it ends."""
-        seen.saw(self, endpoint)
-
-    def changed(self, endpoint: Endpoint, change: Change) -> None:
-        """Keep that an endpoint serves another spec from now on."""
-        seen.changed(self, endpoint, change)
-
-    def spent(self, deployment: str) -> Range | None:
-        """What a deployment has cost so far, at least and at most; None when it has no price."""
-        return self.spend.spent(deployment)
-
-    def expected_seconds(self, service: str, model: str, instance_type: str = "") -> Estimate | None:
-        """How long a start is expected to take: the median of `n` earlier ones; None when there was none like it."""
-        return self.phases.expected_seconds(service, model, instance_type)
-
-    def _works(self, operation: str) -> bool:
-        try:
-            found = self.operations.get(operation)
-        except NotFound:
-            return False
-        return not found.over and alive(found)
 
     def close(self) -> None:
         """Close the file; using the book again opens it again."""

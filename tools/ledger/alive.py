@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from tools.ledger.operations import Operation
 from tools.ledger.values import moment, now
+
+if TYPE_CHECKING:
+    from tools.ledger.operations import Operation
 
 FRESH = timedelta(seconds=15)
 """A heartbeat not older than this is a sign of life; a worker gives one every two seconds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from clouds.errors import Conflict, InvalidInput, NotFound
 from tools import secrecy
 from tools.ledger import spend
 from tools.ledger.events import Journal
+from tools.ledger.operations import Operations
 from tools.ledger.specs import differences, read_plan, read_spec
 from tools.ledger.store import Store
 from tools.ledger.values import clip, decode, encode, fresh, moment, stamp
@@ -63,10 +64,10 @@ class Deployment:
 class Deployments:
     """The table of deployments. `live` ones are those that may exist in a cloud: also a failed one with parts left."""
 
-    def __init__(self, store: Store, journal: Journal) -> None:
-        self._store, self._journal = store, journal
+    def __init__(self, store: Store, journal: Journal, operations: Operations) -> None:
+        self._store, self._journal, self._operations = store, journal, operations
 
-    def begin(self, spec: DeploymentSpec, plan: DeploymentPlan, *, account: str = "", operation: str = "") -> str:
+    def begin(self, spec: DeploymentSpec, plan: DeploymentPlan, *, account: str = "") -> str:
         """Write a deployment down before anything is created; returns its id, like `d-20261129-7f3a`.
 
         Raises Conflict when one of that cloud, service and name is live: its id and every difference are in the words.
@@ -85,14 +86,12 @@ class Deployments:
             database.execute(
                 "INSERT INTO deployments (id, ref, cloud, service, name, model, account, operation, state, spec, plan, "
                 "created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'creating', ?, ?, ?)",
-                (found, str(plan.ref), spec.cloud, spec.service, spec.name, spec.model, account, operation,
-                 encode(spec), encode(plan), now),
+                (found, str(plan.ref), spec.cloud, spec.service, spec.name, spec.model, account,
+                 self._journal.operation, encode(spec), encode(plan), now),
             )  # fmt: skip
             if plan.price is not None:
                 spend.open_interval(database, found, plan, now)
-            self._journal.note(
-                database, "deployment begun", deployment=found, operation=operation, detail=str(plan.ref)
-            )
+            self._journal.note(database, "deployment begun", deployment=found, detail=str(plan.ref))
         return found
 
     def get(self, deployment: str) -> Deployment:
@@ -156,19 +155,23 @@ class Deployments:
             words = "; ".join(differences(read_spec(row["spec"]), spec))
             self._journal.note(database, "deployment updated", deployment=deployment, detail=words)
 
-    def take(self, deployment: str, operation: str, works: Callable[[str], bool]) -> None:
-        """Make `operation` the one that may create or change it. Raises Conflict while another one `works` on it."""
+    def take(self, deployment: str) -> None:
+        """Before creating or changing it: make sure that nobody else does. Raises Conflict naming who does.
+
+        What one worker took, another takes over when the first is over or dead.
+        """
+        mine = self._journal.operation
         with self._store.write() as database:
             row = database.execute("SELECT operation, ref FROM deployments WHERE id = ?", (deployment,)).fetchone()
             if row is None:
                 raise _not_found(deployment)
             holder = row["operation"]
-            if holder not in {"", operation} and works(holder):
+            if holder not in {"", mine} and self._operations.works(database, holder):
                 raise Conflict(
                     f"Working on `{row['ref']}`", answered=f"{holder} is working on it", sent=False,
                     fix=f'get_operation("{holder}") says how far it is; cancel=true stops it.',
                 )  # fmt: skip
-            database.execute("UPDATE deployments SET operation = ? WHERE id = ?", (operation, deployment))
+            database.execute("UPDATE deployments SET operation = ? WHERE id = ?", (mine, deployment))
 
     def active(self, deployment: str) -> None:
         """Creation ended well."""
@@ -188,12 +191,14 @@ class Deployments:
 
     def remember(self, deployment: str, facts: Mapping[str, Any]) -> None:
         """Merge facts, key by key. Raises NotFound, and InvalidInput for a secret or for too much."""
-        secrecy.refuse(decode(encode(facts)), "facts")
+        added = encode(facts)
+        if len(added) <= FACTS_LIMIT:
+            secrecy.refuse(decode(added), "facts")
         with self._store.write() as database:
             row = database.execute("SELECT facts FROM deployments WHERE id = ?", (deployment,)).fetchone()
             if row is None:
                 raise _not_found(deployment)
-            text = encode({**decode(row["facts"]), **facts})
+            text = encode({**decode(row["facts"]), **decode(added)})
             if len(text) > FACTS_LIMIT:
                 raise InvalidInput(
                     "facts",

@@ -36,6 +36,8 @@ class Journal:
     def __init__(self, store: Store, clock: Clock, who: str) -> None:
         """`who` names this process in the journal: "server", "shell", "worker op-7f3a"."""
         self._store, self._clock, self.who = store, clock, who
+        self.operation = ""
+        """The operation that this process works on, empty in a server or a shell; every event carries it."""
 
     def now(self) -> str:
         """The present moment as it is written into rows."""
@@ -47,7 +49,7 @@ class Journal:
         """Write one event in a transaction that is open already."""
         database.execute(
             "INSERT INTO events (at, who, what, deployment, operation, detail) VALUES (?, ?, ?, ?, ?, ?)",
-            (self.now(), self.who, what, deployment, operation, clip(clean(detail))),
+            (self.now(), self.who, what, deployment, operation or self.operation, clip(clean(detail))),
         )
 
     def add(self, what: str, *, deployment: str = "", operation: str = "", detail: str = "") -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from clouds.errors import InvalidInput, NotFound
 from tools import secrecy
+from tools.ledger.alive import alive, process_created
 from tools.ledger.events import Journal
 from tools.ledger.store import Store
 from tools.ledger.values import clip, decode, encode, fresh
@@ -60,14 +61,14 @@ class Operations:
     def add(self, tool: str, arguments: Mapping[str, Any], *, flags: tuple[str, ...], cwd: str) -> Operation:
         """Queue a call; its id is like `op-7f3a`. Raises InvalidInput for a secret or for too much."""
         text, now = encode(arguments), self._journal.now()
-        secrecy.refuse(decode(text), "arguments")
-        secrecy.refuse(flags, "flags")
         if len(text) > ARGUMENTS_LIMIT:
             raise InvalidInput(
                 "arguments",
                 f"{len(text):,} characters",
                 fix=f"At most {ARGUMENTS_LIMIT:,} are taken; give a file instead.",
             )
+        secrecy.refuse(decode(text), "arguments")
+        secrecy.refuse(flags, "flags")
         with self._store.write() as database:
             found = fresh(lambda text: _row(database, text) is not None, "op-")
             database.execute(
@@ -119,9 +120,12 @@ class Operations:
         )
         self._journal.note(database, "worker started", operation=operation, detail=f"pid {pid}")
 
-    def claim(
-        self, operation: str, pid: int, process_created: Callable[[], float | None], alive: Callable[[Operation], bool]
-    ) -> Operation | None:
+    def works(self, database: sqlite3.Connection, operation: str) -> bool:
+        """Whether somebody works on it: it is not over, and its worker lives."""
+        row = _row(database, operation)
+        return row is not None and not _operation(row).over and alive(_operation(row))
+
+    def claim(self, operation: str, pid: int) -> Operation | None:
         """Become the one worker of an operation; None when it is over, is not there, or another worker lives."""
         with self._store.write() as database:
             row = _row(database, operation)
@@ -131,9 +135,9 @@ class Operations:
             if found.over:
                 return None
             if found.pid != pid:
-                if found.pid is not None and alive(found):
+                if alive(found):
                     return None
-                self.employ(database, operation, pid, process_created())
+                self.employ(database, operation, pid, process_created(pid))
             now = self._journal.now()
             database.execute(
                 "UPDATE operations SET state = 'running', heartbeat = ?, "
@@ -199,9 +203,10 @@ class Operations:
         error: Mapping[str, Any] | None = None,
     ) -> None:
         """In a transaction: how it ended. A result that is too long to keep becomes a failure that says so."""
-        kept = encode(secrecy.withhold(decode(encode(result)))) if result else ""
+        kept = encode(result) if result else ""
         if len(kept) > RESULT_LIMIT:
             state, kept, error = "failed", "", _too_long(operation, len(kept))
+        kept = encode(secrecy.withhold(decode(kept))) if kept else ""
         wrong = encode(secrecy.withhold(decode(encode(error)))) if error else ""
         database.execute(
             "UPDATE operations SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?",

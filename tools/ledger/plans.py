@@ -75,14 +75,10 @@ class Plans:
             database.execute("UPDATE plans SET misses = misses + 1 WHERE id = ?", (plan,))
         return right
 
-    def use(self, database: sqlite3.Connection, plan: StoredPlan) -> bool:
-        """Mark it as carried out, in the caller's transaction; False when somebody else did."""
-        cursor = database.execute(
-            "UPDATE plans SET used = ? WHERE id = ? AND used = ''", (self._journal.now(), plan.id)
-        )
-        if cursor.rowcount:
-            self._journal.note(database, "confirmed", detail=f"{plan.tool}, plan {plan.id}")
-        return cursor.rowcount == 1
+    def use(self, database: sqlite3.Connection, plan: StoredPlan) -> None:
+        """Mark it as carried out, in the transaction in which the caller read it."""
+        database.execute("UPDATE plans SET used = ? WHERE id = ?", (self._journal.now(), plan.id))
+        self._journal.note(database, "confirmed", detail=f"{plan.tool}, plan {plan.id}")
 
 
 def _digest(salt: bytes, token: str) -> bytes:

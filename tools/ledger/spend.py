@@ -86,9 +86,17 @@ class Spend:
             _known(database, deployment)
             _insert(database, deployment, usd_per_hour, instance_type, as_of, source, self._journal.now())
 
-    def waiting(self, deployment: str, at: datetime | None = None) -> None:
-        """Seen not to bill yet: it begins later than now."""
-        self._narrow(deployment, "from_earliest = max(from_earliest, ?)", self._at(at))
+    def waiting(self, deployment: str) -> None:
+        """Seen not to bill: it begins later than now, or has ended since it was last seen to bill."""
+        with self._store.write() as database:
+            now = self._journal.now()
+            database.execute(
+                "UPDATE spend SET from_earliest = max(from_earliest, ?) "
+                "WHERE deployment = ? AND to_latest IS NULL AND from_latest IS NULL",
+                (now, deployment),
+            )
+            if _is_placed(database, deployment):
+                close_interval(database, deployment, now)
 
     def placed(
         self,
@@ -98,29 +106,42 @@ class Spend:
         usd_per_hour: float | None = None,
         instance_type: str = "",
     ) -> None:
-        """Seen to bill now; it began at `earliest` or later. Rate and type are for what only now is known."""
-        now = self._journal.now()
-        self._narrow(deployment, "from_latest = min(coalesce(from_latest, ?), ?), to_earliest = ?", now, now, now)
-        if earliest is not None:
-            self._narrow(deployment, "from_earliest = min(max(from_earliest, ?), from_latest)", self._at(earliest))
-        if usd_per_hour is not None:
-            self._narrow(deployment, "usd_per_hour = ?", usd_per_hour)
-        if instance_type:
-            self._narrow(deployment, "instance_type = ?", instance_type)
+        """Seen to bill now; it began at `earliest` or later. Rate and type are for what only now is known.
+
+        Does nothing for what never was opened (it has no price). After a stop, a new stretch begins.
+        """
+        with self._store.write() as database:
+            now = self._journal.now()
+            _reopen(database, deployment, now)
+            database.execute(
+                "UPDATE spend SET from_latest = min(coalesce(from_latest, ?), ?), to_earliest = ?, "
+                "usd_per_hour = coalesce(?, usd_per_hour), instance_type = coalesce(nullif(?, ''), instance_type) "
+                "WHERE deployment = ? AND to_latest IS NULL",
+                (now, now, now, usd_per_hour, instance_type, deployment),
+            )
+            if earliest is not None:
+                database.execute(
+                    "UPDATE spend SET from_earliest = min(max(from_earliest, ?), from_latest) "
+                    "WHERE deployment = ? AND to_latest IS NULL",
+                    (stamp(earliest), deployment),
+                )
 
     def closed(self, deployment: str, *, earliest: datetime | None = None) -> None:
         """Seen not to bill any more; it ended at `earliest` or later (default: when it was last seen to bill).
 
         `ended` and `failed` of a deployment do this by themselves.
         """
-        if earliest is not None:
-            self._narrow(deployment, "to_earliest = ?", self._at(earliest))
         with self._store.write() as database:
-            close_interval(database, deployment, self._journal.now())
+            close_interval(database, deployment, self._journal.now(), None if earliest is None else stamp(earliest))
 
     def never_billed(self, deployment: str) -> None:
         """What was asked for never began to bill (no capacity, refused)."""
-        self._narrow(deployment, "from_latest = from_earliest, to_earliest = from_earliest, to_latest = from_earliest")
+        with self._store.write() as database:
+            database.execute(
+                "UPDATE spend SET from_latest = from_earliest, to_earliest = from_earliest, to_latest = from_earliest "
+                "WHERE deployment = ? AND to_latest IS NULL",
+                (deployment,),
+            )
 
     def spent(self, deployment: str) -> Range | None:
         """What a deployment has cost so far. None when it has no price, or none that is known."""
@@ -148,16 +169,6 @@ class Spend:
         unpriced = tuple(dict.fromkeys(each.deployment for each in intervals if each.usd_per_hour is None))
         return Totals(total.low, total.high, len({each.deployment for each in priced}), tuple(found), unpriced)
 
-    def _at(self, when: datetime | None) -> str:
-        return self._journal.now() if when is None else stamp(when)
-
-    def _narrow(self, deployment: str, assignment: str, *values: str | float) -> None:
-        with self._store.write() as database:
-            database.execute(
-                f"UPDATE spend SET {assignment} WHERE deployment = ? AND to_latest IS NULL",  # noqa: S608 - constant text
-                (*values, deployment),
-            )
-
     def _intervals(self, deployment: str = "") -> list[Interval]:
         with self._store.read() as database:
             rows = database.execute(
@@ -178,13 +189,31 @@ def open_interval(database: sqlite3.Connection, deployment: str, plan: Deploymen
         _insert(database, deployment, price.amount, kind, price.as_of, price.source, now)
 
 
-def close_interval(database: sqlite3.Connection, deployment: str, now: str) -> None:
-    """Close what is open, in the caller's transaction. It was last seen to bill at `to_earliest`, if ever."""
+def close_interval(database: sqlite3.Connection, deployment: str, now: str, earliest: str | None = None) -> None:
+    """Close what is open, in the caller's transaction: at `earliest` or later, else when it was last seen to bill."""
     database.execute(
-        "UPDATE spend SET to_latest = ?, to_earliest = coalesce(to_earliest, from_earliest) "
+        "UPDATE spend SET to_latest = ?, to_earliest = coalesce(?, to_earliest, from_earliest) "
         "WHERE deployment = ? AND to_latest IS NULL",
-        (now, deployment),
+        (now, earliest, deployment),
     )
+
+
+def _is_placed(database: sqlite3.Connection, deployment: str) -> bool:
+    row = database.execute(
+        "SELECT 1 FROM spend WHERE deployment = ? AND to_latest IS NULL AND from_latest IS NOT NULL", (deployment,)
+    ).fetchone()
+    return row is not None
+
+
+def _reopen(database: sqlite3.Connection, deployment: str, now: str) -> None:
+    """A new stretch like the last one, begun since that one's end; nothing when one is open or there was none."""
+    last = database.execute(
+        "SELECT usd_per_hour, instance_type, as_of, source, to_latest FROM spend WHERE deployment = ? "
+        "ORDER BY to_latest IS NULL DESC, id DESC LIMIT 1",
+        (deployment,),
+    ).fetchone()
+    if last is not None and last["to_latest"] is not None:
+        _insert(database, deployment, *last[:4], min(last["to_latest"], now))
 
 
 def _insert(database: sqlite3.Connection, *row: str | float | None) -> None:

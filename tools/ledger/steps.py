@@ -40,11 +40,11 @@ class Steps:
         Raises NotFound for an unknown deployment, InvalidInput for a secret in the call's parameters.
         """
         text = encode(call.parameters)
-        secrecy.refuse(decode(text), f"{call}")
         if len(text) > PARAMETERS_LIMIT:
             raise InvalidInput(
                 str(call), f"{len(text):,} characters of parameters", fix=f"At most {PARAMETERS_LIMIT:,} are taken."
             )
+        secrecy.refuse(decode(text), f"{call}")
         now = self._journal.now()
         with self._store.write() as database:
             if database.execute("SELECT 1 FROM deployments WHERE id = ?", (deployment,)).fetchone() is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIRST, LONGEST = 0.02, 0.25
 """Seconds between two looks, at first and at last."""
-REVIVED_EVERY = 1.0
+REVIVED_EVERY = 0.5
 UNDONE_WITHIN = 30.0
 """Seconds that a cancelled worker is given to undo its work before the caller is let go; it goes on undoing."""
 
@@ -45,7 +45,8 @@ def _poll(
     book: Book, operation: str, seconds: float, program: tuple[str, ...], progress: Progress | None = None
 ) -> Operation:
     start = time.monotonic()
-    looked, pause, said = start, FIRST, ("", None, None)
+    looked, pause = start, FIRST
+    said: tuple[str, float | None, float | None] = ("", None, None)
     while True:
         found = book.operations.get(operation)
         now = time.monotonic()

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from clouds.errors import Cancelled, CloudError
 from tools.faults import fault
 from tools.ledger import Book
-from tools.ledger.alive import alive, process_created
 
 Execute = Callable[[str, Mapping[str, Any], "WorkerProgress"], Mapping[str, Any]]
 """(tool, arguments, progress) -> the result as plain JSON. Raises Cancelled or CloudError."""
@@ -95,11 +94,11 @@ def run_worker(book: Book, operation: str, execute: Execute) -> int:
     0 it ended (well or not), 3 there was nothing to do: it is over, not known, or another worker has it.
     """
     pid = os.getpid()
-    found = book.operations.claim(operation, pid, lambda: process_created(pid), alive)
+    found = book.operations.claim(operation, pid)
     if found is None:
         print(f"{operation}: nothing to do here", file=sys.stderr)
         return 3
-    book.operation = operation
+    book.journal.operation = operation
     progress = WorkerProgress(book, operation, found.attempt)
     progress.begin()
     state: Literal["done", "failed", "cancelled"] = "failed"
