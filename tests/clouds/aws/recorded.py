@@ -49,7 +49,6 @@ class Recorded:
         assert json.loads(json.dumps(result, default=plain)) == self.scenario.expected
         assert self.replay.missed == []
 
-
     def check_error(self, error: CloudError) -> None:
         """The error is what was expected, in all that a person reads of it."""
         said = {"error": error.kind, "says": str(error), "fix": error.fix, "sent": error.sent}
