@@ -115,11 +115,11 @@ def _with_quota(
     found = {quota.name.split(" ")[0]: quota for quota in read.found}
     kept: list[tuple[Instance, Price]] = []
     refused: CloudError | None = None
+    unread: list[str] = []
     for row, price in priced:
         quota = found.get(row.ml)
         if quota is None:
-            why = read.unread[0].reason if read.unread else "no answer"
-            warnings.append(f"the quota of {row.ml} in {region} could not be read ({why[:160]}): AWS may refuse it")
+            unread.append(row.ml)
             kept.append((row, price))
             continue
         word = shortage(quota)
@@ -133,6 +133,10 @@ def _with_quota(
             )
         else:
             kept.append((row, price))
+    if unread:
+        why = read.unread[0].reason if read.unread else "no answer"
+        words = ", ".join(unread)
+        warnings.append(f"the quota of {words} in {region} could not be read ({why[:300]}): AWS may refuse it")
     return kept, refused
 
 

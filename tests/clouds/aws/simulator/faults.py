@@ -37,13 +37,14 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """Every attempt of the logical call number `at` ends in `kind`."""
+    """Every attempt of the logical call number `at`, or of every call of `operation`, ends in `kind`."""
 
     at: int
     kind: str
+    operation: str = ""
 
     def hits(self, sent: Sent) -> bool:
-        return sent.number == self.at
+        return sent.number == self.at or str(sent) == self.operation
 
     def strike(self, seam: Seam, request: AWSPreparedRequest, model: OperationModel, sent: Sent) -> AWSResponse:
         from botocore.exceptions import ConnectionClosedError, ReadTimeoutError

@@ -1,0 +1,126 @@
+"""A new end moves the schedules; another model goes in beside the old one, or is refused where quota has no room."""
+
+from __future__ import annotations
+
+import pytest
+
+from clouds.errors import Conflict, InvalidInput, Unexpected
+from clouds.models import Change, EndpointRef
+from tests.clouds.aws.rig import Rig
+from tests.clouds.aws.simulator import boot
+
+REF = EndpointRef("aws", "sagemaker", "us-east-2", "gemma-4-e2b")
+QAT = "google/gemma-4-E2B-it-qat-w4a16-ct"
+
+
+def room(rig: Rig) -> None:
+    """Quota and capacity for a second instance."""
+    for kind in ("ml.g6.xlarge", "ml.g6.2xlarge"):
+        rig.account["us-east-2"].quotas[f"{kind} for endpoint usage"].value = 2
+        rig.account["us-east-2"].capacity[kind] += 1
+
+
+def test_a_new_end_moves_every_schedule_and_every_tag(rig: Rig) -> None:
+    rig.deploy()
+    rig.until("18:00")
+    endpoint = rig.sagemaker.update(REF, Change(ttl_hours=6), rig.book, rig.heard)
+    assert endpoint.expires == "2026-11-30T00:00:00Z"
+    schedules = rig.account["us-east-2"].schedules
+    assert {name.rsplit("-", 1)[-1]: row["ScheduleExpression"] for name, row in schedules.items()} == {
+        "endpoint": "at(2026-11-30T00:00:00)",
+        "again": "at(2026-11-30T01:15:00)",
+        "config": "at(2026-11-30T01:30:00)",
+        "model": "at(2026-11-30T01:35:00)",
+    }
+    for resource in ("endpoint", "endpoint-config", "model"):
+        tags = rig.account.tags[rig.account.arn("sagemaker", "us-east-2", f"{resource}/gemma-4-e2b")]
+        assert tags["modelrig-expires"] == "2026-11-30T00:00:00Z"
+    rig.account.clock.sleep(3 * 3600)
+    assert rig.account.billing() == ["endpoint gemma-4-e2b (ml.g6.xlarge, us-east-2)"]
+    rig.account.clock.sleep(3.1 * 3600)
+    assert rig.account.billing() == []
+    assert rig.book.facts(endpoint.deployment)["expires"] == "2026-11-30T00:00:00Z"
+
+
+def test_an_end_whose_schedule_somebody_removed_is_made_again(rig: Rig) -> None:
+    rig.deploy()
+    del rig.account["us-east-2"].schedules["modelrig-gemma-4-e2b-endpoint"]
+    rig.sagemaker.update(REF, Change(ttl_hours=1), rig.book, rig.heard)
+    assert "modelrig-gemma-4-e2b-endpoint" in rig.account["us-east-2"].schedules
+    rig.account.clock.sleep(1.1 * 3600)
+    assert rig.account.billing() == []
+
+
+def test_another_model_with_a_quota_of_one_is_refused_with_the_way_that_works(rig: Rig) -> None:
+    rig.deploy()
+    with pytest.raises(Conflict) as told:
+        rig.sagemaker.update(REF, Change(model=QAT), rig.book, rig.heard)
+    assert told.value.answered == (
+        "SageMaker starts a second instance first, and for ml.g6.xlarge for endpoint usage the quota is 1 and 1 in use"
+    )
+    assert told.value.fix == "Delete it and deploy again with the new model or settings."
+    assert "sagemaker.UpdateEndpoint" not in rig.seam.operations()
+
+
+def test_another_model_goes_in_beside_the_old_one_and_the_old_parts_go(rig: Rig) -> None:
+    rig.deploy()
+    room(rig)
+    endpoint = rig.sagemaker.update(REF, Change(model=QAT, settings={"max_model_len": 4096}), rig.book, rig.heard)
+    assert (endpoint.state, endpoint.model) == ("ready", QAT)
+    east = rig.account["us-east-2"]
+    assert (list(east.models), list(east.configs)) == (["gemma-4-e2b-u1"], ["gemma-4-e2b-u1"])
+    environment = east.models["gemma-4-e2b-u1"]["PrimaryContainer"]["Environment"]
+    assert environment["SM_VLLM_MODEL"] == environment["SM_VLLM_SERVED_MODEL_NAME"] == QAT
+    assert (environment["SM_VLLM_MAX_MODEL_LEN"], environment["SM_VLLM_GPU_MEMORY_UTILIZATION"]) == ("4096", "0.9")
+    assert rig.account.misuse == []
+    assert len(rig.account.billing()) == 1
+    rig.account.clock.sleep(8 * 3600)
+    assert (east.models, east.configs, east.endpoints, east.schedules) == ({}, {}, {}, {})
+
+
+def test_an_update_that_rolls_back_leaves_what_served_and_says_why(rig: Rig) -> None:
+    rig.deploy()
+    room(rig)
+    rig.account.boot = boot.BROKEN
+    with pytest.raises(Unexpected, match="did not pass the ping health check"):
+        rig.sagemaker.update(REF, Change(model=QAT), rig.book, rig.heard)
+    east = rig.account["us-east-2"]
+    assert (list(east.models), list(east.configs)) == (["gemma-4-e2b"], ["gemma-4-e2b"])
+    assert rig.sagemaker.get(REF).model == "google/gemma-4-E2B-it"
+
+
+def test_deleting_after_an_update_takes_the_new_parts(rig: Rig) -> None:
+    rig.deploy()
+    room(rig)
+    rig.sagemaker.update(REF, Change(settings={"max_model_len": 2048}), rig.book, rig.heard)
+    deletion = rig.sagemaker.delete(REF, rig.book, rig.heard)
+    assert deletion.gone
+    east = rig.account["us-east-2"]
+    assert (east.models, east.configs, east.endpoints, east.schedules) == ({}, {}, {}, {})
+
+
+WRONG = [
+    ("what is fixed", Change(settings={"image": "x:1"}), "settings"),
+    ("what is unknown", Change(settings={"colour": "red"}), "settings"),
+    ("a format vLLM does not load", Change(model="me/some-gguf"), "model"),
+    ("an end too far", Change(ttl_hours=1000), "ttl_hours"),
+]
+
+
+@pytest.mark.parametrize(("why", "change", "field"), WRONG, ids=[row[0] for row in WRONG])
+def test_what_cannot_change_in_place_is_refused_and_nothing_changes(
+    rig: Rig, why: str, change: Change, field: str
+) -> None:
+    rig.deploy()
+    room(rig)
+    with pytest.raises(InvalidInput) as told:
+        rig.sagemaker.update(REF, change, rig.book, rig.heard)
+    assert told.value.field == field
+    assert "sagemaker.UpdateEndpoint" not in rig.seam.operations()
+
+
+def test_what_modelrig_did_not_make_is_not_changed(rig: Rig) -> None:
+    rig.deploy()
+    rig.account.tags[rig.account.arn("sagemaker", "us-east-2", "endpoint/gemma-4-e2b")] = {}
+    with pytest.raises(Conflict, match="modelrig did not make this endpoint"):
+        rig.sagemaker.update(REF, Change(ttl_hours=1), rig.book, rig.heard)
