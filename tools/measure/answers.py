@@ -85,7 +85,7 @@ def figures(plan: AnswersPlan, taken: Taken) -> tuple[Figure, ...]:
     kinds = dict.fromkeys(item.kind for item in items)
     asked = len(plan.questions)
     walls = [batch.wall for batch in taken.labelled(LABEL)]
-    found = [_right("answers.right", f"answers right of {asked}", items)]
+    found = [_right("answers.right", f"answers right of {asked}", items, main=True)]
     for kind in kinds:
         some = [item for item in items if item.kind == kind]
         found.append(_right(f"answers.right.{kind}", f"{kind}, right of {len(some)}", some))
@@ -102,9 +102,11 @@ def figures(plan: AnswersPlan, taken: Taken) -> tuple[Figure, ...]:
     return (*found, seconds)
 
 
-def _right(key: str, label: str, items: list[Item]) -> Figure:
+def _right(key: str, label: str, items: list[Item], *, main: bool = False) -> Figure:
     value = float(sum(item.right for item in items)) if items else None
-    return figure_of(key, label, "answers", value, (), formula="right", better="higher", n=len(items), why="not asked")
+    return figure_of(
+        key, label, "answers", value, (), formula="right", better="higher", main=main, n=len(items), why="not asked"
+    )
 
 
 ANSWERS = Measurement(

@@ -84,6 +84,7 @@ def figures(plan: DecodePlan, taken: Taken) -> tuple[Figure, ...]:
             rates,
             formula="decode_rate",
             better="higher",
+            main=True,
             why=why or "the long replies were not slower than the short ones",
         ),
         figure_of(

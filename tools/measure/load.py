@@ -77,16 +77,18 @@ def figures(plan: LoadPlan, taken: Taken) -> tuple[Figure, ...]:
         batches = taken.labelled(str(level))
         key, label = f"load.{level}", f"{level} at once"
         rates = tuple(rate for batch in batches if (rate := throughput(batch)) is not None)
-        found.append(_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput"))
+        found.append(_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput", main=True))
         if plan.objective:
             found += _goodput(key, label, batches, plan.objective)
         found += latency_figures(key, label, [batch.good for batch in batches])
     return tuple(found)
 
 
-def _rate(key: str, label: str, samples: tuple[float, ...], formula: str) -> Figure:
+def _rate(key: str, label: str, samples: tuple[float, ...], formula: str, *, main: bool = False) -> Figure:
     value = median(samples) if samples else None
-    return figure_of(key, label, "tokens/s", value, samples, formula=formula, better="higher", why="no good reply")
+    return figure_of(
+        key, label, "tokens/s", value, samples, formula=formula, better="higher", main=main, why="no good reply"
+    )
 
 
 def _goodput(key: str, label: str, batches: Sequence[Batch], objective: Objective) -> list[Figure]:

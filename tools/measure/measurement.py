@@ -97,6 +97,7 @@ def figure_of(
     *,
     formula: str,
     better: Better = "",
+    main: bool = False,
     n: int | None = None,
     why: str = "",
 ) -> Figure:
@@ -111,6 +112,7 @@ def figure_of(
         samples=tuple(samples),
         n=len(samples) if n is None else n,
         better=better,
+        main=main,
         formula=formula,
         why="" if value is not None else why,
     )

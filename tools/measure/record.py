@@ -7,7 +7,9 @@ Times inside a run are seconds after `started` unless a name says otherwise; gap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from clouds.models import EngineFacts, Hardware, Record, Setting
 from tools.measure.cost import PriceUsed
@@ -35,6 +37,8 @@ class Figure(Record):
     n: int = 0
     """How many single values the figure rests on."""
     better: Better = ""
+    main: bool = False
+    """One of the few that a person looks for first; without it the run is not complete."""
     formula: str
     """A key of the run's `formulas`."""
     why: str = ""
@@ -175,9 +179,9 @@ class CostRow(Record):
 class Subject(Record):
     """What was measured."""
 
-    ref: str
-    model: str
-    variant: str = ""
+    ref: Annotated[str, Field(max_length=500)]
+    model: Annotated[str, Field(max_length=500)]
+    variant: Annotated[str, Field(max_length=2_000)] = ""
     """Which of several variants this was; "base" for the one that the others are compared with."""
     deployment: str = ""
     listed: Mapping[str, Scalar] = {}
@@ -188,8 +192,8 @@ class Run(Record):
     """The whole file."""
 
     schema_version: int
-    id: str
-    name: str
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")]
     state: State
     missing: tuple[str, ...] = ()
     """Measurements that were asked for and are not there, or not whole."""

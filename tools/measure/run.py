@@ -7,6 +7,7 @@ from itertools import count
 from time import perf_counter
 
 from clouds.base import Progress
+from clouds.errors import CloudError
 from tools.measure import host
 from tools.measure.client import ModelClient
 from tools.measure.client.learn import learn
@@ -38,6 +39,14 @@ def measure(job: Job, progress: Progress) -> Run:
         raise
     finally:
         draft.close(watch, steal)
+    return draft.run
+
+
+def refused(job: Job, error: CloudError) -> Run:
+    """The run of something that could not even be asked: a failed one is a result too."""
+    draft = Draft(job)
+    draft.failed(error)
+    draft.close(Watch(), host.Steal())
     return draft.run
 
 

@@ -80,5 +80,14 @@ def _figure(key: str, label: str, formula: str, repeats: Sequence[Sequence[Reply
     samples = tuple(percentile(some, q) for some in each if some)
     value = percentile(pooled, q) if pooled else None
     return figure_of(
-        key, label, "ms", value, samples, formula=formula, better="lower", n=len(pooled), why="no good reply had it"
+        key,
+        label,
+        "ms",
+        value,
+        samples,
+        formula=formula,
+        better="lower",
+        main=key.endswith(".ttft_p50_ms"),
+        n=len(pooled),
+        why="no good reply had it",
     )

@@ -75,6 +75,8 @@ def _error(client: ModelClient, reply: Reply) -> CloudError:
         )
     if reply.kind == "http_429":
         return Throttled(tried, answered=reply.detail, code=code, fix="Repeat later.", retry_after=reply.retry_after)
-    if reply.kind in {"refused", "timeout"}:
-        return Unreachable(tried, answered=reply.detail, fix="Start it, or wait until get_endpoint says ready.")
+    if reply.kind in {"refused", "timeout"} or reply.status == 503:
+        return Unreachable(
+            tried, answered=reply.detail, code=code, fix="Start it, or wait until get_endpoint says ready."
+        )
     return Unexpected(tried, answered=f"{reply.kind}: {reply.detail}", code=code, fix="Read get_endpoint_logs.")

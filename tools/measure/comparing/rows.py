@@ -33,6 +33,7 @@ class Row(Record):
     """Every repeat of one side lies beyond every repeat of the other."""
     verdict: Word
     why: str
+    main: bool = False
 
 
 def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
@@ -67,7 +68,8 @@ def _cost(run: Run, throughput: Figure) -> Iterator[tuple[str, Figure]]:
     scale = row.usd_per_million_output * throughput.value
     samples = tuple(scale / rate for rate in throughput.samples) if run.price.hourly else ()
     key, label = f"load.{level}.usd_per_million", f"{level} at once, $ per million"
-    yield key, figure_of(key, label, "$", row.usd_per_million_output, samples, formula="cost", better="lower")
+    usd = row.usd_per_million_output
+    yield key, figure_of(key, label, "$", usd, samples, formula="cost", better="lower", main=True)
 
 
 def _limited(base: Run, other: Run) -> tuple[str, ...]:
@@ -102,6 +104,7 @@ def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...],
         no_overlap=passes is not None and not passes.overlap and min(passes.n_base, passes.n_other) > 1,
         verdict=verdict.word,
         why=verdict.why,
+        main=known.main,
     )
 
 

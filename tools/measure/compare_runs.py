@@ -1,0 +1,186 @@
+"""compare_runs: the files of runs, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds.errors import InvalidInput
+from clouds.models import Record
+from tools.figures import number
+from tools.home import write_atomically
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.comparing import report
+from tools.measure.comparing.compare import Comparison, Versus, compare
+from tools.measure.comparing.pairs import Moved
+from tools.measure.comparing.rows import Row
+from tools.registry import Effect, Tool
+from tools.result import Result, capped, escape, quoted
+from tools.settings import Settings
+
+MOVED_SHOWN = 6
+Names = Annotated[
+    tuple[Annotated[str, Field(max_length=400)], ...],
+    Field(
+        min_length=2, max_length=20, description="ids, names, endpoints or paths of run files; the first is the base"
+    ),
+]
+Folder = Annotated[str, Field(max_length=400, description="look here besides the data directory")]
+
+
+class FigureRow(Record):
+    """One figure against the base. `range` is of the ratio."""
+
+    figure: str
+    base: float | None = None
+    other: float | None = None
+    ratio: float | None = None
+    range: str = ""
+    verdict: str
+    why: str = ""
+
+
+class Against(Record):
+    """One run against the base."""
+
+    run: str
+    name: str
+    figures: tuple[FigureRow, ...]
+    showing: str = ""
+    better: int
+    worse: int
+    within_noise: int
+    cannot_say: int
+    answers: str = ""
+    moved: tuple[Moved, ...] = ()
+
+
+class Compared(Result):
+    """Runs compared: what differs first, then a verdict for each figure."""
+
+    base: str
+    differs: str
+    runs: tuple[Against, ...]
+    file: str
+
+    def body(self) -> str:
+        """What differs, then a table a run."""
+        return "\n\n".join(
+            [self.differs, *(_table(each, self.base) for each in self.runs), f"All figures: `{self.file}`"]
+        )
+
+
+def compare_runs(
+    runs: Names,
+    settings: Settings,
+    book: Book,
+    folder: Folder = "",
+    limit: Annotated[int, Field(ge=1, le=60, description="figures shown a run")] = 10,
+) -> Compared:
+    """Compare runs with the first: what differs, ratio and range of each figure, answers in pairs, drift, verdicts.
+
+    Each figure ends in better, worse, within noise or cannot say. A repeat of the base shows drift.
+    """
+    folders = [store.folder_of(folder, book.home, settings.project)] if folder else []
+    folders.append(book.home / "runs")
+    found = [store.find(text, folders, (settings.project, book.home))[1] for text in runs]
+    ids = [run.id for run in found]
+    if len(set(ids)) < len(ids):
+        twice = next(each for each in ids if ids.count(each) > 1)
+        raise InvalidInput("runs", f"{twice} was given twice", fix="Name runs that differ; list_runs shows their ids.")
+    comparison = compare(found)
+    stem = "--".join([comparison.base, *(each.run for each in comparison.versus)])[:150]
+    path = book.home / "comparisons" / f"{stem}.json"
+    write_atomically(path, comparison.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+    return Compared(
+        headline=report.headline(comparison),
+        base=comparison.base_name,
+        differs=report.difference_line(comparison.differs),
+        runs=tuple(_against(each, limit) for each in comparison.versus),
+        file=str(path),
+        notes=tuple(report.notes(comparison, found)),
+        next=_next(comparison),
+    )
+
+
+def _next(comparison: Comparison) -> str:
+    if comparison.versus and not comparison.repeats:
+        return "measure the base once more and add that run, so that drift is known."
+    return ""
+
+
+def _against(versus: Versus, limit: int) -> Against:
+    main = [row for row in versus.rows if row.main]
+    chosen = main if limit <= len(main) else [*main, *(row for row in versus.rows if not row.main)]
+    shown, showing = capped([*(_figure(row) for row in chosen), *_facts(versus)], limit)
+    total = len(versus.rows) + len(versus.facts)
+    row = versus.answers
+    counts = f"{row.base_right} and {row.other_right} of {row.asked} right, {row.identical} identical" if row else ""
+    return Against(
+        run=versus.run,
+        name=versus.name,
+        figures=shown,
+        showing=showing or (f"{len(shown)} of {total}" if len(shown) < total else ""),
+        better=versus.verdicts.get("better", 0),
+        worse=versus.verdicts.get("worse", 0),
+        within_noise=versus.verdicts.get("within noise", 0),
+        cannot_say=versus.verdicts.get("cannot say", 0),
+        answers=f"{counts}: {row.verdict} ({row.why})" if row else "",
+        moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
+    )
+
+
+def _figure(row: Row) -> FigureRow:
+    plain = row.verdict in {"better", "worse"}
+    return FigureRow(
+        figure=row.figure,
+        base=_rounded(row.base),
+        other=_rounded(row.other),
+        ratio=_rounded(row.ratio),
+        range=report.span_of(row),
+        verdict=row.verdict,
+        why="no overlap" if plain and row.no_overlap else "" if plain else row.why,
+    )
+
+
+def _facts(versus: Versus) -> list[FigureRow]:
+    return [
+        FigureRow(figure=each.fact, base=each.base, other=each.other, ratio=_rounded(each.ratio), verdict="–")
+        for each in versus.facts
+    ]
+
+
+def _bounded(moved: Moved) -> Moved:
+    return moved.model_copy(
+        update={name: quoted(getattr(moved, name), 60)[1:-1] for name in ("question", "expected", "base", "other")}
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.5g}")
+
+
+def _table(each: Against, base: str) -> str:
+    lines = [f"| | {escape(base)} | {escape(each.name)} | ratio | range | verdict |", "|---|--:|--:|--:|---|---|"]
+    for row in each.figures:
+        cells = ["" if value is None else number(value) for value in (row.base, row.other)]
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        verdict = f"{row.verdict} ({row.why})" if row.why else row.verdict
+        lines.append(f"| {escape(row.figure)} | {cells[0]} | {cells[1]} | {ratio} | {row.range} | {escape(verdict)} |")
+    counts = f"{each.better} better, {each.worse} worse, {each.within_noise} within noise, {each.cannot_say} cannot say"
+    parts = ["\n".join(lines), f"Of all figures: {counts}" + (f"; shown {each.showing}." if each.showing else ".")]
+    if each.answers:
+        parts.append(f"Answers: {each.answers}.")
+    if each.moved:
+        head = f"| question | expected | {escape(base)} | {escape(each.name)} | |\n|---|---|---|---|---|"
+        rows = (
+            f"| {escape(m.question)} | {escape(m.expected)} | {escape(m.base)} | {escape(m.other)} | {m.now} |"
+            for m in each.moved
+        )
+        parts.append("\n".join([head, *rows]))
+    return "\n\n".join(parts)
+
+
+COMPARE_RUNS = Tool(compare_runs, title="Compare runs", effect=Effect.READ, open_world=False)

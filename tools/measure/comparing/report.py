@@ -1,0 +1,115 @@
+"""A comparison in words: the headline, what differs, and what its verdicts rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tools.measure.comparing.compare import Comparison, Versus
+from tools.measure.comparing.differences import Difference
+from tools.measure.comparing.pairs import FEW, AnswersRow
+from tools.measure.comparing.repeats import Repeat
+from tools.measure.comparing.rows import Row
+from tools.measure.cost import BUSY
+from tools.measure.record import Run
+from tools.result import quoted
+
+DECODE = "decode.tokens_per_second"
+IN_HEADLINE = 3
+
+
+def headline(found: Comparison) -> str:
+    """One line that answers the question, for at most three runs against the base."""
+    if not found.versus:
+        return _only_repeats(found)
+    parts = [_against(each, found.base_name) for each in found.versus[:IN_HEADLINE]]
+    more = len(found.versus) - IN_HEADLINE
+    return " ".join(parts) + (f" {more} more below." if more > 0 else "")
+
+
+def _against(versus: Versus, base: str) -> str:
+    speed = versus.row(DECODE)
+    loads = [row for row in versus.rows if row.key.startswith("load.")]
+    rates = [row for row in loads if row.key.endswith(".tokens_per_second") and row.ratio is not None and row.main]
+    costs = [row for row in loads if row.key.endswith(".usd_per_million") and row.ratio is not None]
+    clauses = []
+    if speed is not None and speed.ratio is not None:
+        clauses.append(_clause(speed, "decodes", base))
+    elif rates:
+        clauses.append(_clause(rates[-1], f"serves {rates[-1].figure.split(',')[0]}", base))
+    if costs:
+        clauses.append(f"costs {costs[-1].ratio:.2f} × per token at {costs[-1].figure.split(',')[0]}")
+    text = " and ".join(clauses) or "no speed can be compared"
+    asked = f"; answers: {_answers(versus.answers)}" if versus.answers else ""
+    return f"{versus.name} {text}{asked}."
+
+
+def _clause(row: Row, verb: str, base: str) -> str:
+    span = span_of(row)
+    if row.verdict == "within noise":
+        return f"{verb} as fast as {base} within noise ({row.ratio:.2f} ×{f', range {span}' if span else ''})"
+    basis = f"{row.verdict}, {'95 % ' if row.method.startswith('95') else ''}range {span}" if span else row.verdict
+    why = f": {row.why}" if row.verdict == "cannot say" else ""
+    return f"{verb} {row.ratio:.2f} × as fast as {base} ({basis}{why})"
+
+
+def _answers(row: AnswersRow) -> str:
+    counts = f"{row.base_right} and {row.other_right} of {row.asked}, {row.identical} identical"
+    tail = row.why if row.verdict == "cannot say" else f"McNemar p = {row.p_value:.2g}"
+    return f"{row.verdict} ({counts}, {tail})"
+
+
+def _only_repeats(found: Comparison) -> str:
+    largest = [each.largest_percent for each in found.repeats if each.largest_percent is not None]
+    words = f"at most {max(largest):.2g} % apart on any speed" if largest else "no speed in common"
+    return f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}. Nothing else was compared."
+
+
+def span_of(row: Row) -> str:
+    """The range of a ratio; empty when there is none."""
+    return f"{row.low:.2f}–{row.high:.2f}" if row.low is not None and row.high is not None else ""
+
+
+def difference_line(differs: Sequence[Difference], limit: int = 8) -> str:
+    """What differs, as it stands before the figures."""
+    if not differs:
+        return "Differs between the runs: nothing that was recorded."
+    shown = [
+        f"{each.what} ({' / '.join(quoted(value, 60)[1:-1] or 'not recorded' for value in each.values)})"
+        for each in differs[:limit]
+    ]
+    more = f"; {len(differs) - limit} more in the file" if len(differs) > limit else ""
+    return f"Differs between the runs: {'; '.join(shown)}{more}."
+
+
+def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
+    """What a person has to know besides."""
+    for versus in found.versus:
+        if len(versus.causes) > 1:
+            what = " and ".join(versus.causes)
+            yield f"{versus.name}: {what} differ, so which of them makes a figure differ cannot be said."
+        if not versus.causes:
+            yield f"{versus.name}: nothing differs that could make a figure differ, as far as was recorded."
+    yield from (_drift(each, found.base_name) for each in found.repeats)
+    if found.versus and not found.repeats:
+        yield f"{found.base_name} was not measured again at the end, so that drift is not known."
+    if any(versus.answers and versus.answers.asked < FEW for versus in found.versus):
+        yield "So few questions show a large loss; they are too few for a small one."
+    if any(row.key.endswith(".usd_per_million") for versus in found.versus for row in versus.rows):
+        yield BUSY
+    for run in runs:
+        if run.state != "complete":
+            yield f"{run.id} is {run.state}; missing: {'; '.join(run.missing) or run.failure or 'not known'}."
+        if run.warnings:
+            yield f"{run.id} has warnings: {', '.join(each.kind for each in run.warnings)} (in its file)."
+
+
+def _drift(each: Repeat, base: str) -> str:
+    decode = next((row for row in each.rows if row.key == DECODE), None)
+    speeds = [row for row in each.rows if row.key.endswith(".tokens_per_second")]
+    if each.largest_percent is None:
+        return f"{base} was measured again ({each.run}), with no speed in common."
+    detail = ", ".join(
+        f"{row.figure.split(',')[0]} {abs(row.drift_percent):.2f} %" for row in ([decode] if decode else speeds[:1])
+    )
+    same = f"; {each.identical} of {each.asked} answers identical" if each.asked else ""
+    return f"{base} measured again: at most {each.largest_percent:.2f} % away on any speed ({detail}){same}."

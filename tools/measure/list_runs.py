@@ -1,0 +1,135 @@
+"""list_runs: what was measured, what is complete, and what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clouds.models import Record
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.record import Run
+from tools.registry import Effect, Tool
+from tools.result import Result, bounded, capped
+from tools.settings import Settings
+
+State = Literal["", "complete", "incomplete", "failed"]
+
+
+class RunRow(Record):
+    """One run: its figures where it has them."""
+
+    run: str
+    state: str
+    endpoint: str
+    variant: str = ""
+    profile: str
+    started: str
+    decode_tokens_per_second: float | None = None
+    best_tokens_per_second: float | None = None
+    best_at_once: int | None = None
+    right: str = ""
+    missing: str = ""
+
+
+class RunList(Result):
+    """All runs of a folder, with their counts."""
+
+    count: int
+    complete: int
+    incomplete: int
+    failed: int
+    unreadable: tuple[str, ...] = ()
+    by_endpoint: Mapping[str, int]
+    filter: Mapping[str, str]
+    showing: str = ""
+    pending: tuple[str, ...] = ()
+    """Endpoints of which the newest run is not complete: an earlier complete one still stands."""
+    rows: tuple[RunRow, ...] = ()
+
+
+def list_runs(
+    settings: Settings,
+    book: Book,
+    contains: Annotated[str, Field(max_length=100, description="only runs whose id, name or endpoint has this")] = "",
+    state: State = "",
+    folder: Annotated[str, Field(max_length=400, description="inside the project or data directory")] = "",
+    limit: Annotated[int, Field(ge=1, le=100)] = 10,
+) -> RunList:
+    """List measured runs, newest first: figures, state, and what is missing from those that are not complete."""
+    place = store.folder_of(folder, book.home, settings.project)
+    shelf = list(store.shelf(place))
+    runs = [each.run for each in shelf if each.run is not None]
+    unreadable = tuple(each.problem[:160] for each in shelf if each.run is None)
+    kept = [
+        run
+        for run in reversed(runs)
+        if (not state or run.state == state)
+        and (not contains or any(contains in text for text in (run.id, run.name, run.subject.ref)))
+    ]
+    states = Counter(run.state for run in kept)
+    shown, showing = capped([_row(run) for run in kept], limit)
+    pending = _pending(runs)
+    chosen = {name: value for name, value in (("contains", contains), ("state", state), ("folder", folder)) if value}
+    nothing = {"no_such_run": ", ".join(chosen.values())} if chosen and not kept else {}
+    words = [f"{states[each]} {each}" for each in ("complete", "incomplete", "failed") if states[each]]
+    return RunList(
+        headline=f"{len(kept)} run{'' if len(kept) == 1 else 's'}"
+        + (f": {', '.join(words)}" if words else "")
+        + (f"; {len(unreadable)} files could not be read" if unreadable else "")
+        + ".",
+        count=len(kept),
+        complete=states["complete"],
+        incomplete=states["incomplete"],
+        failed=states["failed"],
+        unreadable=unreadable[:5],
+        by_endpoint=dict(Counter(run.subject.ref for run in kept).most_common(10)),
+        filter={**chosen, **nothing} or {"none": "all runs"},
+        showing=showing,
+        pending=pending[:10],
+        rows=shown,
+        next=_next(kept),
+    )
+
+
+def _next(kept: Sequence[Run]) -> str:
+    if not kept:
+        return "`measure_model` makes a run."
+    complete = [run.id for run in kept if run.state == "complete"][:2]
+    return f'`compare_runs(runs=["{complete[1]}", "{complete[0]}"])`.' if len(complete) == 2 else ""
+
+
+def _pending(runs: Sequence[Run]) -> tuple[str, ...]:
+    newest = {(run.subject.ref, run.subject.variant): run for run in runs}
+    return tuple(f"{run.subject.ref}: {run.id} is {run.state}" for run in newest.values() if run.state != "complete")
+
+
+def _row(run: Run) -> RunRow:
+    decode = run.figure("decode.tokens_per_second")
+    load = run.part("load")
+    rates = [each for each in load.figures if each.main and each.unit == "tokens/s" and each.value] if load else []
+    best = max(rates, key=lambda each: each.value or 0.0, default=None)
+    right = run.figure("answers.right")
+    return RunRow(
+        run=run.id,
+        state=run.state,
+        endpoint=run.subject.ref,
+        variant=run.subject.variant,
+        profile=run.profile,
+        started=run.started,
+        decode_tokens_per_second=_rounded(decode.value if decode else None),
+        best_tokens_per_second=_rounded(best.value if best else None),
+        best_at_once=int(best.key.split(".")[1]) if best else None,
+        right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
+        missing=bounded("; ".join(run.missing) or run.failure, 160) if run.state != "complete" else "",
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.5g}")
+
+
+LIST_RUNS = Tool(list_runs, title="List runs", effect=Effect.READ, open_world=False)

@@ -1,0 +1,130 @@
+"""measure_model: one endpoint, or several variants on one machine, measured and written down."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from clouds.base import Progress
+from clouds.errors import InvalidInput
+from tools.context import Clouds, Target
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.catalogue import chosen
+from tools.measure.comparing import report
+from tools.measure.comparing.compare import compare
+from tools.measure.cost import PriceUsed
+from tools.measure.measured import MeasureResult, result_of
+from tools.measure.measurement import Objective
+from tools.measure.profiles import PROFILES
+from tools.measure.variants import parse
+from tools.measure.walk import Wish, walk
+from tools.query import KeyVariable
+from tools.registry import Effect, Tool
+from tools.settings import Settings
+
+MOST_AT_ONCE = 512
+MOST_VARIANTS = 12
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
+Texts = tuple[str, ...]
+
+
+def measure_model(
+    endpoint: Target,
+    clouds: Clouds,
+    settings: Settings,
+    book: Book,
+    progress: Progress,
+    measurements: Annotated[Texts, Field(description="decode, load, answers; empty: all")] = (),
+    profile: Annotated[str, Field(description="standard, or quick (about 30 s)")] = "standard",
+    levels: Annotated[tuple[int, ...], Field(description="requests at once; empty: 1, 4, 16")] = (),
+    variants: Annotated[
+        Texts, Field(description='then these, then the base again: "context=4096,slots=8" or an endpoint')
+    ] = (),
+    price_usd_per_hour: Annotated[float, Field(description="0: the cloud's")] = 0,
+    usd_per_million: Annotated[tuple[float, ...], Field(description="or: input, output tokens")] = (),
+    objective_ms: Annotated[tuple[float, ...], Field(description="for goodput: TTFT, per token; 0: none")] = (),
+    answer_tokens: Annotated[int, Field(description="limit of an answer")] = 0,
+    name: Annotated[str, Field(description="a-z 0-9 -")] = "",
+    folder: Annotated[str, Field(description="inside the project or data directory")] = "",
+    api_key_env: KeyVariable = "",
+) -> MeasureResult:
+    """Measure an endpoint or http(s) URL: decode rate, throughput and latency under load, 40 graded answers, cost.
+
+    Writes a JSON run. Variants replace the engine; the base is put back.
+    """
+    target = endpoint.with_key_from(api_key_env, settings)
+    _check(profile, levels, variants, name, answer_tokens)
+    wish = Wish(
+        measurements=chosen(measurements),
+        profile=PROFILES[profile],
+        folder=store.folder_of(folder, book.home, settings.project),
+        objective=_objective(objective_ms),
+        levels=tuple(dict.fromkeys(levels)),
+        answer_tokens=answer_tokens,
+        price=_price(price_usd_per_hour, usd_per_million),
+        name=name,
+    )
+    found = walk(parse(variants, target, clouds, book), wish, book, progress)
+    runs = [each.run for each in found if each.run.parts]
+    return result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
+
+
+def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str, answer_tokens: int) -> None:
+    """Raises InvalidInput: limits that would cost a model too many tokens as a schema."""
+    if profile not in PROFILES:
+        known = tuple(PROFILES)
+        raise InvalidInput(
+            "profile", f"{profile[:40]!r} is not known", fix=f"Known: {', '.join(known)}.", allowed=known
+        )
+    if len(levels) > 8 or not all(1 <= level <= MOST_AT_ONCE for level in levels):
+        raise InvalidInput("levels", "are not at most 8 numbers", fix=f"Use numbers from 1 to {MOST_AT_ONCE}.")
+    if len(variants) > MOST_VARIANTS:
+        raise InvalidInput("variants", f"are {len(variants)}", fix=f"Use at most {MOST_VARIANTS} in one walk.")
+    if not 0 <= answer_tokens <= 32_768:
+        raise InvalidInput("answer_tokens", f"{answer_tokens} is no limit", fix="Use 0 (the profile's) to 32768.")
+    if name and not NAME.fullmatch(name):
+        raise InvalidInput("name", f"{name[:60]!r} is not a name", fix="Use a-z, 0-9 and -, at most 48 characters.")
+
+
+def _objective(given: tuple[float, ...]) -> Objective:
+    if len(given) > 2 or not all(0 <= each <= 600_000 for each in given):
+        raise InvalidInput(
+            "objective_ms", "is not one or two times", fix="Give TTFT, then time per token; 0 is no limit."
+        )
+    ttft, per_token = (*given, 0.0, 0.0)[:2]
+    return Objective(ttft or None, per_token or None)
+
+
+def _price(per_hour: float, per_million: tuple[float, ...]) -> PriceUsed | None:
+    """The price that the caller gave. Raises InvalidInput for one that cannot be used."""
+    if not 0 <= per_hour <= 100_000:
+        raise InvalidInput("price_usd_per_hour", f"{per_hour} is no price", fix="Give US dollars an hour, above 0.")
+    if per_million and (len(per_million) != 2 or not all(0 <= each <= 100_000 for each in per_million)):
+        raise InvalidInput(
+            "usd_per_million", "is not two prices", fix="Give US dollars per million input, then output tokens."
+        )
+    if per_hour and per_million:
+        raise InvalidInput("usd_per_million", "was given beside a price per hour", fix="Give one of the two.")
+    if not per_hour and not (per_million and per_million[1]):
+        return None
+    return PriceUsed(
+        usd_per_hour=per_hour or None,
+        usd_per_million_input=per_million[0] if per_million else None,
+        usd_per_million_output=per_million[1] if per_million else None,
+        as_of=f"{datetime.now(UTC):%Y-%m-%d}",
+        source="given by the caller",
+    )
+
+
+MEASURE_MODEL = Tool(
+    measure_model,
+    title="Measure model",
+    effect=Effect.WRITE,
+    long=True,
+    idempotent=False,
+    aliases={"ref": "endpoint"},
+)

@@ -1,0 +1,295 @@
+"""What measure_model answers: the few figures that a person looks for first, and where the rest is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from clouds.models import Record
+from tools.figures import duration, number, size, usd
+from tools.measure.cost import BUSY
+from tools.measure.profiles import PROFILES
+from tools.measure.record import Figure, Part, Run
+from tools.measure.walk import Measured
+from tools.result import Result, escape
+
+
+class LevelRow(Record):
+    """One level of the load test. Throughput is the median of its batches, `range` their smallest and largest."""
+
+    at_once: int
+    tokens_per_second: float | None
+    range: str = ""
+    ttft_p50_ms: float | None = None
+    ttft_p99_ms: float | None = None
+    tpot_p50_ms: float | None = None
+    errors: int
+    kept_percent: float | None = None
+    """Replies within the objective, of all requests."""
+    usd_per_million: float | None = None
+
+
+class VariantRow(Record):
+    """One run of a walk."""
+
+    variant: str
+    run: str
+    state: str
+    decode_tokens_per_second: float | None = None
+    best_tokens_per_second: float | None = None
+    right: str = ""
+    error: str = ""
+
+
+class MeasureResult(Result):
+    """One run, or the base of several."""
+
+    endpoint: str
+    run: str
+    state: str
+    file: str
+    profile: str
+    seconds: float
+    missing: tuple[str, ...] = ()
+    decode_tokens_per_second: float | None = None
+    decode_range: str = ""
+    decode_by_itl: float | None = None
+    ttft_p50_ms: float | None = None
+    ttft_p99_ms: float | None = None
+    fixed_cost_seconds: float | None = None
+    answers_right: str = ""
+    answers_seconds: float | None = None
+    levels: tuple[LevelRow, ...] = ()
+    errors: Mapping[str, int] = {}
+    run_usd: float | None = None
+    client_cpu_percent: float | None = None
+    variants: tuple[VariantRow, ...] = ()
+
+    def body(self) -> str:
+        """One line for a single reply, a table for the levels, one for the variants."""
+        return "\n\n".join(part for part in (self._one(), _levels(self.levels), _variants(self.variants)) if part)
+
+    def _one(self) -> str:
+        parts = []
+        if self.decode_tokens_per_second is not None:
+            by_itl = f"; by time per token {number(self.decode_by_itl)}" if self.decode_by_itl is not None else ""
+            parts.append(
+                f"One reply at a time: {number(self.decode_tokens_per_second)} tokens/s ({self.decode_range}{by_itl})"
+            )
+        if self.ttft_p50_ms is not None:
+            parts.append(f"TTFT p50 / p99 {number(self.ttft_p50_ms)} / {number(self.ttft_p99_ms or 0)} ms")
+        if self.fixed_cost_seconds is not None:
+            parts.append(f"cost of a call {duration(self.fixed_cost_seconds)}")
+        if self.answers_right:
+            parts.append(
+                f"answers {self.answers_right} right"
+                + (f" in {duration(self.answers_seconds)}" if self.answers_seconds else "")
+            )
+        return ", ".join(parts) + "." if parts else ""
+
+
+def _levels(rows: Sequence[LevelRow]) -> str:
+    if not rows:
+        return ""
+    priced = any(row.usd_per_million is not None for row in rows)
+    aimed = any(row.kept_percent is not None for row in rows)
+    head = ["at once", "tokens/s", "range", "TTFT p50 / p99", "per token p50", "errors"]
+    head += ["kept"] * aimed + ["$ per million"] * priced
+    lines = ["| " + " | ".join(head) + " |", "|--:|--:|---|---|--:|--:|" + "--:|" * (aimed + priced)]
+    for row in rows:
+        cells = [str(row.at_once), _or_dash(row.tokens_per_second), row.range]
+        cells.append(f"{_or_dash(row.ttft_p50_ms)} / {_or_dash(row.ttft_p99_ms)} ms")
+        cells += [f"{_or_dash(row.tpot_p50_ms)} ms", str(row.errors)]
+        cells += [f"{_or_dash(row.kept_percent)} %"] * aimed
+        cells += ["–" if row.usd_per_million is None else usd(row.usd_per_million).removeprefix("$")] * priced
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _variants(rows: Sequence[VariantRow]) -> str:
+    if not rows:
+        return ""
+    lines = ["| variant | run | decode tokens/s | best tokens/s | right | |", "|---|---|--:|--:|---|---|"]
+    for row in rows:
+        cells = [
+            row.variant,
+            row.run,
+            _or_dash(row.decode_tokens_per_second),
+            _or_dash(row.best_tokens_per_second),
+            row.right,
+        ]
+        lines.append("| " + " | ".join(escape(cell) for cell in [*cells, row.error or row.state]) + " |")
+    return "\n".join(lines)
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult:
+    """The result of one run, or of a walk, whose comparison is then the headline."""
+    first, path = measured[0].run, measured[0].path
+    levels = tuple(_level_rows(first))
+    decode, itl = first.figure("decode.tokens_per_second"), first.figure("decode.itl_tokens_per_second")
+    right, wall = first.figure("answers.right"), first.figure("answers.wall_seconds")
+    cpu = max((batch.client_cpu for part in first.parts for batch in part.batches), default=None)
+    runs = [each.run.id for each in measured if each.run.parts]
+    return MeasureResult(
+        headline=compared or headline(first, levels),
+        endpoint=first.subject.ref,
+        run=first.id,
+        state=first.state,
+        file=str(path),
+        profile=first.profile,
+        seconds=first.seconds,
+        missing=first.missing,
+        decode_tokens_per_second=_value(decode),
+        decode_range=_range(decode),
+        decode_by_itl=_value(itl),
+        ttft_p50_ms=_value(first.figure("decode.ttft_p50_ms")),
+        ttft_p99_ms=_value(first.figure("decode.ttft_p99_ms")),
+        fixed_cost_seconds=_value(first.figure("decode.fixed_cost_seconds")),
+        answers_right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
+        answers_seconds=_value(wall),
+        levels=levels,
+        errors=dict(sum((Counter(part.errors) for part in first.parts), Counter())),
+        run_usd=None if first.run_usd is None else float(f"{first.run_usd:.4g}"),
+        client_cpu_percent=None if cpu is None else round(100 * cpu, 1),
+        variants=tuple(_variant_row(each) for each in measured) if len(measured) > 1 else (),
+        notes=tuple(_notes(measured)),
+        next=_next(first, runs),
+    )
+
+
+def headline(run: Run, levels: Sequence[LevelRow]) -> str:
+    """The numbers that matter, in one line."""
+    decode, right = run.figure("decode.tokens_per_second"), run.figure("answers.right")
+    best = max(
+        (row for row in levels if row.tokens_per_second), key=lambda row: row.tokens_per_second or 0.0, default=None
+    )
+    parts = []
+    if decode and decode.value is not None:
+        parts.append(f"{number(_four(decode.value))} tokens/s for one reply")
+    if best and best.tokens_per_second:
+        parts.append(f"{number(_four(best.tokens_per_second))} tokens/s at {best.at_once} at once")
+    if right and right.value is not None:
+        parts.append(f"{right.value:.0f} of {right.n} answers right")
+    text = ", ".join(parts) or "nothing could be measured"
+    if best and best.usd_per_million is not None:
+        cost = usd(round(best.usd_per_million, 2) or best.usd_per_million)
+        text += f"; {cost} per million output tokens when kept that busy"
+    return (
+        text
+        + ("" if run.state == "complete" else f" ({run.state.upper()}: {'; '.join(run.missing)[:200] or run.failure})")
+        + "."
+    )
+
+
+def _level_rows(run: Run) -> Iterator[LevelRow]:
+    load = run.part("load")
+    for level in dict.fromkeys(batch.at_once for batch in load.batches) if load else ():
+        key = f"load.{level}"
+        rate = run.figure(f"{key}.tokens_per_second")
+        cost = next((each.usd_per_million_output for each in run.costs if each.at_once == level), None)
+        yield LevelRow(
+            at_once=level,
+            tokens_per_second=_value(rate),
+            range=_range(rate),
+            ttft_p50_ms=_value(run.figure(f"{key}.ttft_p50_ms")),
+            ttft_p99_ms=_value(run.figure(f"{key}.ttft_p99_ms")),
+            tpot_p50_ms=_value(run.figure(f"{key}.tpot_p50_ms")),
+            errors=_failed(load, level),
+            kept_percent=_value(run.figure(f"{key}.kept_percent")),
+            usd_per_million=None if cost is None else float(f"{cost:.4g}"),
+        )
+
+
+def _failed(load: Part | None, level: int) -> int:
+    batches = [batch for batch in load.batches if batch.at_once == level] if load else []
+    return sum(request.kind != "ok" for batch in batches for request in batch.requests)
+
+
+def _variant_row(each: Measured) -> VariantRow:
+    run = each.run
+    rates = [row.tokens_per_second for row in _level_rows(run) if row.tokens_per_second is not None]
+    right = run.figure("answers.right")
+    return VariantRow(
+        variant=run.subject.variant,
+        run=run.id,
+        state=run.state,
+        decode_tokens_per_second=_value(run.figure("decode.tokens_per_second")),
+        best_tokens_per_second=max(rates, default=None),
+        right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
+        error=each.error,
+    )
+
+
+def _notes(measured: Sequence[Measured]) -> Iterator[str]:
+    run, path = measured[0].run, measured[0].path
+    engine = run.engine
+    facts = []
+    if engine and engine.weights_bytes:
+        facts.append(f"weights {size(engine.weights_bytes)}")
+    if engine and engine.kv_cache_tokens:
+        facts.append(f"KV cache {engine.kv_cache_tokens:,} tokens")
+    facts += [
+        f"{each.name}: {size(each.memory_after_load_bytes)} in use before, {size(each.memory_peak_bytes)} at the peak"
+        for each in run.accelerators
+        if each.memory_after_load_bytes is not None and each.memory_peak_bytes is not None
+    ]
+    if facts:
+        yield f"{'; '.join(facts)[0].upper()}{'; '.join(facts)[1:]}."
+    yield _cost_line(run)
+    if run.costs and run.price and run.price.hourly:
+        yield BUSY
+    yield from (f"Warning: {each.text}" for each in run.warnings)
+    if caveat := PROFILES[run.profile].caveat if run.profile in PROFILES else "":
+        yield caveat
+    yield f"Saved as `{_short(path)}`, every stamp and formula in it."
+
+
+def _cost_line(run: Run) -> str:
+    price = run.price
+    took = f"This run took {duration(run.seconds)}"
+    if run.run_usd is not None:
+        took += f": {usd(round(run.run_usd, 4))}"
+    spent = run.spent_usd
+    if spent is not None:
+        low, high = usd(round(spent[0], 2)), usd(round(spent[1], 2))
+        took += f"; the endpoint has cost {low if low == high else f'{low} to {high}'} so far"
+    if price is None:
+        return f"{took}. No price is known, so no cost is."
+    rate = (
+        f"${price.usd_per_hour:g}/h"
+        if price.usd_per_hour is not None
+        else f"${price.usd_per_million_output:g} per million"
+    )
+    return f"{took}. Price {rate} ({', '.join(part for part in (price.source, price.as_of) if part)})."
+
+
+def _next(run: Run, runs: Sequence[str]) -> str:
+    if len(runs) > 1:
+        return f"`compare_runs(runs={list(runs)})`.".replace("'", '"')
+    if run.state != "complete":
+        return "measure again what is missing; this run stays marked."
+    return f'`compare_runs` with another run: `compare_runs(runs=["{run.id}", …])`.'
+
+
+def _short(path: Path) -> str:
+    return "/".join(path.parts[-2:])
+
+
+def _range(figure: Figure | None) -> str:
+    if figure is None or figure.low is None or figure.high is None or figure.n < 2:
+        return ""
+    return f"{number(_four(figure.low))}–{number(_four(figure.high))}"
+
+
+def _value(figure: Figure | None) -> float | None:
+    return None if figure is None or figure.value is None else _four(figure.value)
+
+
+def _four(value: float) -> float:
+    """Four significant digits, and one decimal above a thousand."""
+    return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 1)

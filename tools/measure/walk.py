@@ -1,0 +1,161 @@
+"""Walk one endpoint, or several variants with the base again last: one run each, one after the other."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from clouds.base import Progress
+from clouds.errors import CloudError
+from clouds.models import Endpoint, Wire
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.comparing.differences import AGAIN
+from tools.measure.cost import PriceUsed
+from tools.measure.job import Job
+from tools.measure.measurement import Ask, Measurement, Objective
+from tools.measure.profiles import Profile
+from tools.measure.record import Run, Subject
+from tools.measure.run import measure, refused
+from tools.measure.variants import BASE, Held, Undisturbed, Variant
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the caller wants measured, on whatever endpoint."""
+
+    measurements: tuple[Measurement, ...]
+    profile: Profile
+    folder: Path
+    objective: Objective
+    levels: tuple[int, ...] = ()
+    answer_tokens: int = 0
+    price: PriceUsed | None = None
+    name: str = ""
+
+    def ask(self) -> Ask:
+        """For one run: its prompts are like those of no other."""
+        nonce = secrets.token_hex(3)
+        return Ask(self.profile, nonce, self.levels, answer_tokens=self.answer_tokens, objective=self.objective)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run and its file; `error` says why a variant could not be measured."""
+
+    path: Path
+    run: Run
+    error: str = ""
+
+
+def walk(variants: Sequence[Variant], wish: Wish, book: Book, progress: Progress) -> tuple[Measured, ...]:
+    """Measure each variant, and the base again when there is more than one.
+
+    A base that cannot be measured raises CloudError. A variant that cannot be is a run with state `failed`. The base is
+    put back as it was in every case, also when asked to stop.
+    """
+    base = variants[0]
+    order = [*variants, Variant(BASE + AGAIN, base.target)] if len(variants) > 1 else [base]
+    held = Held(base.target, variants, book)
+    found: list[Measured] = []
+    try:
+        for position, variant in enumerate(order):
+            if position and position == len(order) - 1:
+                held.back(progress)
+            found.append(_one(variant, wish, held, book, progress, position, len(order)))
+    finally:
+        held.back(Undisturbed(progress))
+    return tuple(found)
+
+
+def _one(
+    variant: Variant, wish: Wish, held: Held, book: Book, progress: Progress, position: int, runs: int
+) -> Measured:
+    label = variant.label if runs > 1 else ""
+    name = wish.name or slug(variant.target.ref)
+    stem = "-".join(part for part in (f"{datetime.now(UTC):%Y-%m-%d}", name, slug(label)) if part)
+    path = store.claim(wish.folder, stem[:100].rstrip("-."))
+
+    def job(wire: Wire, endpoint: Endpoint | None) -> Job:
+        ask = wish.ask()
+        steps = sum(each.plan(ask).steps for each in wish.measurements)
+        return Job(
+            wire=wire,
+            subject=_subject(variant, endpoint, label),
+            ask=ask,
+            measurements=wish.measurements,
+            path=path,
+            name=name,
+            engine=endpoint.engine if endpoint else None,
+            hardware=endpoint.hardware if endpoint else None,
+            price=wish.price or listed_price(endpoint),
+            spent=_spent(endpoint, book),
+            done_before=position * steps,
+            total=runs * steps,
+        )
+
+    try:
+        held.become(variant, progress)
+        endpoint = variant.target.endpoint()
+        with variant.target.wire() as wire:
+            return Measured(path, measure(job(wire, endpoint), progress))
+    except CloudError as error:
+        if position == 0:
+            _forget_if_empty(path)
+            raise
+        if not path.stat().st_size:
+            return Measured(path, refused(job(Wire(url=""), None), error), str(error)[:300])
+        return Measured(path, store.read(path), str(error)[:300])
+    except BaseException:
+        _forget_if_empty(path)
+        raise
+
+
+def _subject(variant: Variant, endpoint: Endpoint | None, label: str) -> Subject:
+    return Subject(
+        ref=variant.target.ref,
+        model=endpoint.model if endpoint else "",
+        variant=label,
+        deployment=endpoint.deployment if endpoint else "",
+    )
+
+
+def _spent(endpoint: Endpoint | None, book: Book) -> Callable[[], tuple[float, float] | None]:
+    def spent() -> tuple[float, float] | None:
+        amount = book.spend.spent(endpoint.deployment) if endpoint and endpoint.deployment else None
+        return None if amount is None else (amount.low, amount.high)
+
+    return spent
+
+
+def _forget_if_empty(path: Path) -> None:
+    """Take back the file of a run that measured nothing."""
+    try:
+        empty = not path.stat().st_size or not store.read(path).parts
+    except (OSError, CloudError):
+        return
+    if empty:
+        path.unlink(missing_ok=True)
+
+
+def listed_price(endpoint: Endpoint | None) -> PriceUsed | None:
+    """The cloud's price of an endpoint, where it is one by the hour in US dollars; otherwise unknown."""
+    price = endpoint.price if endpoint else None
+    if price is None or price.currency != "USD" or "hour" not in price.unit or price.amount <= 0:
+        return None
+    return PriceUsed(usd_per_hour=price.amount, as_of=price.as_of, source=price.source, basis=price.basis)
+
+
+def slug(text: str) -> str:
+    """A short name for a file: the last part of a ref, host and port of a URL, a change with dashes."""
+    if text.startswith(("http://", "https://")):
+        parts = urlsplit(text)
+        text = f"{parts.hostname or 'endpoint'}-{parts.port or parts.scheme}"
+    else:
+        text = text.rsplit(":", 1)[-1].rsplit("/", 1)[-1]
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:48]
