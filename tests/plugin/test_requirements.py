@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
 from typing import Any
 
 import pytest
@@ -87,3 +91,29 @@ def test_every_supported_python_and_platform_has_a_hash() -> None:
     text = (ROOT / "requirements-core.txt").read_text(encoding="utf-8")
     (compiled,) = re.findall(r"^pydantic-core==.*?(?=^\S)", text, re.MULTILINE | re.DOTALL)
     assert compiled.count("--hash=") > 30
+
+
+def unprovided(sources: Iterable[str], pinned: set[str]) -> set[str]:
+    """Packages that code imports and no requirements file brings."""
+    wanted = set()
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            wanted |= {name.split(".")[0] for name in names}
+    ours = {"tools", "clouds", "tests", "server", "__main__", *sys.stdlib_module_names}
+    makers = packages_distributions()
+    return {name for name in wanted - ours if not {normal(each) for each in makers.get(name, [])} & pinned}
+
+
+def test_everything_that_the_code_imports_is_brought_by_a_requirements_file() -> None:
+    paths = [path for top in ("tools", "clouds", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in [*paths, ROOT / "server.py"]]
+    assert unprovided(sources, set(pins((ROOT / "requirements-dev.txt").read_text(encoding="utf-8")))) == set()
+
+
+def test_an_import_that_nothing_brings_is_found_out() -> None:
+    assert unprovided(
+        ["import a_package_of_nobody", "import json", "from pydantic import BaseModel"], {"pydantic"}
+    ) == {"a_package_of_nobody"}
+    assert unprovided(["from pydantic import BaseModel"], set()) == {"pydantic"}

