@@ -24,7 +24,6 @@ from clouds.models import (
     Wire,
 )
 
-
 SERVING = frozenset({"loading", "ready", "updating"})
 """States of an endpoint whose port is its own."""
 

@@ -16,6 +16,8 @@ from clouds.local.places import Place
 from clouds.local.processes import Started
 
 CLAIM_SECONDS = 20.0
+GRACE = 8.0
+"""Seconds from asking to forcing; the supervisor gives its engine 5 of them."""
 KEPT = (
     "PATH",
     "HOME",
@@ -108,11 +110,8 @@ def _lives(place: Place, started: Started) -> bool:
     return any(each.started == started for each in processes.scan(place.home, place.name))
 
 
-def stop(place: Place, started: Started | None = None, *, grace: float = 8.0) -> tuple[int, ...]:
-    """End the processes of an endpoint (of one start only, when given): asked, then forced. Returns what is left.
-
-    The supervisor gives its engine 5 s of the grace.
-    """
+def stop(place: Place, started: Started | None = None) -> tuple[int, ...]:
+    """End the processes of an endpoint (of one start only, when given): asked, then forced. Returns what is left."""
     for hard in (False, True):
         # twice: what was being born while we looked is seen the second time
         for _ in range(2):
@@ -121,5 +120,5 @@ def stop(place: Place, started: Started | None = None, *, grace: float = 8.0) ->
                 return ()
             first = [each for each in found if each.role == "supervisor"]
             processes.end(found if hard or not first else first, hard=hard)
-            processes.gone(found, 5.0 if hard else grace)
+            processes.gone(found, 5.0 if hard else GRACE)
     return tuple(each.pid for each in processes.scan(place.home, place.name) if started in {None, each.started})

@@ -160,3 +160,17 @@ def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
         return program
 
     return put
+
+
+@pytest.fixture
+def benches() -> Iterator[Callable[[Path], Bench]]:
+    """A bench on a home that somebody else left behind."""
+    made: list[Bench] = []
+
+    def make(home: Path) -> Bench:
+        made.append(Bench(home))
+        return made[-1]
+
+    yield make
+    for bench in made:
+        bench.book.close()

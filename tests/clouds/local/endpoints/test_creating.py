@@ -76,15 +76,17 @@ def test_a_creation_cancelled_after_its_process_started_ends_that_process(
     assert bench.steps(plan.deployment) == [("MakeModel", "undone"), ("StartEngine", "undone")]
 
 
-def test_a_model_that_another_endpoint_uses_stays_when_a_creation_is_undone(bench: Any) -> None:
+def test_a_model_that_another_endpoint_uses_stays_when_a_creation_is_undone(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, two = bench.begin(bench.plan("one")), bench.begin(bench.plan("two"))
     bench.create(one)
 
     def fails(*_: Any) -> Any:
         raise RuntimeError
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr(starting, "start", fails)
+    monkeypatch.setattr(starting, "start", fails)
+    with pytest.raises(RuntimeError):
         bench.create(two)
     assert bench.names() == ["one"]
     assert (bench.home / "models" / "tiny-random.gguf").exists()

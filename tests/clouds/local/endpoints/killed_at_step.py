@@ -1,0 +1,105 @@
+"""Runs one call of the local service again and again, and kills itself outright (SIGKILL) at its 1st, 2nd, ... step.
+
+A step is each write to the ledger or a file, each process start and each signal: before it, and after it. Every try has
+a home of its own, `ROOT/<number>`. Prints one line a try: its number and where it was killed; the last line says "done".
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import clouds.local.fetch
+from clouds.local import places, processes, tiny
+from clouds.local.endpoints.llama import Llama
+from clouds.models import Change, DeploymentSpec
+from tools.ledger import Book
+
+ROOT, ACTION = Path(sys.argv[1]), sys.argv[2]
+SETTINGS = {"threads": 1, "slots": 1, "context": 256}
+
+
+class Steps:
+    """Counts steps and kills this process at the one that is asked for; 0 never."""
+
+    def __init__(self) -> None:
+        self.count, self.fatal, self.note = 0, 0, Path()
+
+    def pass_by(self, name: str) -> None:
+        if not self.fatal:
+            return
+        self.count += 1
+        if self.count == self.fatal:
+            self.note.write_text(name)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(self, owner: Any, *names: str) -> None:
+        for name in names:
+            setattr(owner, name, self._watched(getattr(owner, name), f"{getattr(owner, '__name__', owner)}.{name}"))
+
+    def _watched(self, call: Any, name: str) -> Any:
+        @functools.wraps(call)
+        def watched(*arguments: Any, **named: Any) -> Any:
+            self.pass_by(f"before {name}")
+            result = call(*arguments, **named)
+            self.pass_by(f"after {name}")
+            return result
+
+        return watched
+
+
+class Calm:
+    def report(self, *_: Any) -> None: ...
+    def check(self) -> None: ...
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(min(seconds, 0.02))
+
+
+def main(home: Path, steps: Steps, fatal: int) -> None:
+    llama, book = Llama(home), Book(home)
+    plan = llama.plan(DeploymentSpec("local", "llama", "one", "tiny-random", settings=SETTINGS))
+    plan = replace(plan, deployment=book.deployments.begin(plan.spec, plan))
+    if ACTION != "create":
+        llama.create(plan, book, Calm())
+        while llama.get(plan.ref).state != "ready":
+            time.sleep(0.01)
+    steps.fatal, steps.note = fatal, home / "killed-at"
+    if ACTION == "create":
+        llama.create(plan, book, Calm())
+    elif ACTION == "update":
+        llama.update(plan.ref, Change(settings={"context": 512}, ttl_hours=2), book, Calm())
+    else:
+        llama.delete(plan.ref, book, Calm())
+
+
+if __name__ == "__main__":
+    import numpy as np  # once, before the tries fork
+
+    del np
+    steps = Steps()
+    steps.watch(Book, "intent", "done", "undone")
+    steps.watch(places, "write", "make_key")
+    steps.watch(places.Place, "remove")
+    steps.watch(processes, "end")
+    steps.watch(subprocess.Popen, "__init__")
+    steps.watch(tiny, "write")
+    for number in range(1, 100):
+        home = ROOT / str(number)
+        home.mkdir()
+        child = os.fork()
+        if child == 0:
+            main(home, steps, number)
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        note = home / "killed-at"
+        print(number, note.read_text() if note.exists() else "done", flush=True)
+        if not os.WIFSIGNALED(status):
+            sys.exit(os.WEXITSTATUS(status))

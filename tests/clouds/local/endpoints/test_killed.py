@@ -1,0 +1,89 @@
+"""The server or its worker can be killed outright at any moment: the next call finds everything and can end it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from clouds.local import processes
+from clouds.models import EndpointRef, Scope
+
+REF = EndpointRef("local", "llama", "this-machine", "one")
+SCRIPT = Path(__file__).with_name("killed_at_step.py")
+
+
+def killed(root: Path, action: str) -> list[tuple[Path, str]]:
+    """Every home in which `action` was killed, with the step at which it was; the last one was not."""
+    root.mkdir()
+    run = subprocess.run(
+        [sys.executable, str(SCRIPT), str(root), action],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        cwd=processes.ROOT,
+        env={"PYTHONPATH": str(processes.ROOT), "PATH": "/usr/bin:/bin"},
+    )
+    assert run.returncode == 0, run.stderr
+    lines = [line.split(" ", 1) for line in run.stdout.splitlines()]
+    return [(root / number, where) for number, where in lines]
+
+
+def check_found(bench: Any, where: str) -> None:
+    """Every process is of an endpoint that is listed, and `get` agrees with the list."""
+    listed = bench.llama.list(scope=Scope())
+    assert listed.complete
+    names = [endpoint.ref.rpartition(":")[2] for endpoint in listed.found]
+    assert {each.started.name for each in processes.scan(bench.home)} <= set(names), where
+    for endpoint in listed.found:
+        assert endpoint.state in {"creating", "loading", "ready", "updating", "stopping", "stopped", "failed"}, where
+        assert endpoint.deployment in {"", _deployment(bench)}, where
+
+
+def check_gone(bench: Any, where: str) -> None:
+    """Deleting ends everything, and the ledger has no open step."""
+    deletion = bench.delete(REF)
+    assert deletion.gone, where
+    assert processes.scan(bench.home) == (), where
+    assert bench.names() == [], where
+    assert [state for _, state in bench.steps(_deployment(bench)) if state == "intent"] == [], where
+
+
+def _deployment(bench: Any) -> str:
+    return str(bench.book.deployments.recent()[0].id)
+
+
+def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(tmp_path: Path, benches: Any) -> None:
+    tries = killed(tmp_path / "tries", "create")
+    steps = {where for _, where in tries}
+    assert {"before Book.intent", "after Book.intent", "after Popen.__init__", "before Book.done", "done"} <= steps
+    for number, (home, where) in enumerate(tries):
+        bench = benches(home)
+        check_found(bench, where)
+        if number % 2:  # every other one is created again first; steps come in pairs, before and after
+            plan = bench.book.deployments.plan(_deployment(bench))
+            bench.create(plan)
+            supervisors = [each for each in processes.scan(home) if each.role == "supervisor"]
+            assert len(supervisors) == 1, where
+            assert bench.until(REF, "ready").deployment == plan.deployment
+            assert {state for _, state in bench.steps(plan.deployment)} <= {"done", "undone"}, where
+            assert bench.steps(plan.deployment)[-1] == ("StartEngine", "done"), where
+        check_gone(bench, where)
+
+
+def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(tmp_path: Path, benches: Any) -> None:
+    for home, where in killed(tmp_path / "tries", "update"):
+        bench = benches(home)
+        check_found(bench, where)
+        endpoint = bench.until(REF, "ready")
+        assert endpoint.engine.context_tokens in {256, 512}, where
+        check_gone(bench, where)
+
+
+def test_a_deletion_killed_at_any_step_is_finished_by_the_next(tmp_path: Path, benches: Any) -> None:
+    for home, where in killed(tmp_path / "tries", "delete"):
+        bench = benches(home)
+        check_found(bench, where)
+        check_gone(bench, where)
