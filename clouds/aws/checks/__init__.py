@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 from clouds.aws.checks import (
     addresses,
     ai_services,
@@ -22,6 +25,7 @@ from clouds.aws.checks import (
     logs_and_buckets,
     network,
     own,
+    permissions,
     registry,
     sagemaker_components,
     sagemaker_endpoints,
@@ -36,10 +40,12 @@ from clouds.aws.checks import (
     warehouses,
     words,
 )
+from clouds.aws.checks.bill import BILL
 from clouds.aws.checks.commands import account_line, command, query
 from clouds.aws.checks.offered import offered
-from clouds.aws.checks.permissions import permissions
 from clouds.models.waste import Listing, WasteCheck, WastePack
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 CHECKS: tuple[WasteCheck, ...] = (
     *own.CHECKS,
@@ -80,7 +86,8 @@ PACK = WastePack(
     places=Listing("ec2", "DescribeRegions", "Regions"),
     place=lambda row: "" if row.get("OptInStatus") == "not-opted-in" else row["RegionName"],
     home="us-east-1",
-    permissions=permissions,
+    permissions=permissions.permissions,
+    bill=BILL,
     command=command,
     query=query,
     account_line=account_line,
@@ -95,3 +102,9 @@ PACK = WastePack(
     offered=offered,
     keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',
 )
+
+
+def policies() -> dict[str, dict[str, Any]]:
+    """The two least-privilege policies: `scanner` looks, `cleaner` removes; they are published in policy/."""
+    also = ("ec2.DescribeRegions", "sts.GetCallerIdentity", str(BILL.ask(EPOCH)))
+    return {"scanner": permissions.scanner(CHECKS, also), "cleaner": permissions.cleaner(CHECKS)}

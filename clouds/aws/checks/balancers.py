@@ -61,7 +61,7 @@ _ANSWERS = frozenset({"redirect", "fixed-response"})
 
 def by_balancer(row: Row) -> Iterable[Any]:
     """The balancers that a target group is used by."""
-    return row.get("LoadBalancerArns", ())
+    yield from row.get("LoadBalancerArns", ())
 
 
 def price(row: Row) -> Meter:

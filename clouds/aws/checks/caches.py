@@ -51,13 +51,13 @@ MEMCACHED_GETS = usage(
 
 
 def _members(row: Row) -> Iterable[Any]:
-    return row.get("MemberClusters", ())
+    yield from row.get("MemberClusters", ())
 
 
 def _cache(row: Row, seen: Seen) -> Waste | None:
     if row["CacheClusterStatus"] != "available":
         return None
-    group = next(iter(seen.index(CACHE_GROUPS, _members).get(row["CacheClusterId"], ())), {})
+    group: Row = next(iter(seen.index(CACHE_GROUPS, _members).get(row["CacheClusterId"], ())), {})
     if group.get("GlobalReplicationGroupInfo", {}).get("GlobalReplicationGroupId"):
         return None
     if row.get("ReplicationGroupId") and not group:

@@ -181,7 +181,7 @@ SECRET_UNUSED = WasteCheck(
 
 ZONES = Listing("route53", "ListHostedZones", "HostedZones", once=True)
 RECORDS = Detail(
-    ZONES, "route53", "ListResourceRecordSets", lambda rows, at: {"HostedZoneId": rows[0]["Id"]},
+    ZONES, "route53", "ListResourceRecordSets", lambda rows, at: {"HostedZoneId": rows[0]["Id"].rsplit("/", 1)[-1]},
     rows="ResourceRecordSets", when=lambda row: row.get("ResourceRecordSetCount", 3) <= 2,
 )  # fmt: skip
 ZONE = Kind(

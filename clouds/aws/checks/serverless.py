@@ -30,7 +30,7 @@ DYNAMO = Kind(
 
 def provisioned(row: Row) -> bool:
     """Whether capacity is provisioned: a table without a summary of its billing mode is."""
-    return row.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED") == "PROVISIONED"
+    return bool(row.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED") == "PROVISIONED")
 
 
 CONSUMED = usage(
@@ -158,7 +158,7 @@ def _concurrency(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "READY" or seen.metric(INVOKED, row):
         return None
     name, _ = function_of(row)
-    function = next(iter(seen.index(FUNCTIONS, _by_function).get(name, ())), {})
+    function: Row = next(iter(seen.index(FUNCTIONS, _by_function).get(name, ())), {})
     count = row.get("AllocatedProvisionedConcurrentExecutions") or 0
     memory = function.get("MemorySize") or 128
     return Waste(

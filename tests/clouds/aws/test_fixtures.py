@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from botocore.model import OperationModel
+from botocore.model import OperationModel, ServiceModel
 from botocore.validate import ParamValidator
 
 from clouds.aws.taps import typed
@@ -26,9 +27,14 @@ ENDPOINT = {
 }
 
 
+@cache
+def service_model(name: str) -> ServiceModel:
+    found: ServiceModel = build().get_service_model(name)
+    return found
+
+
 def operation(fixture: Fixture) -> OperationModel:
-    model = build().get_service_model(fixture.service)
-    found: OperationModel = model.operation_model(fixture.operation)
+    found: OperationModel = service_model(fixture.service).operation_model(fixture.operation)
     return found
 
 
