@@ -42,7 +42,7 @@ class AwsApi:
         self._build, self._prepare, self._attempts = build, prepare, attempts
         self._session: Session | None = None
         self._clients: dict[tuple[str, str, int], Any] = {}
-        self._generation = 0
+        self._generation, self._stamp = 0, ""
         self._lock = RLock()
 
     @property
@@ -152,6 +152,7 @@ class AwsApi:
         from clouds.aws.errors import told
         from clouds.aws.taps import attach
 
+        self._stamp = sessions.stamp()
         try:
             session = self._build()
         except BotoCoreError as error:
@@ -167,6 +168,8 @@ class AwsApi:
         with self._lock:
             if self._generation != generation:
                 return True
+            if not refused and sessions.stamp() == self._stamp:
+                return False  # looking again would ask the machine's metadata service again, for seconds
             try:
                 fresh = self._made()
             except CloudError:

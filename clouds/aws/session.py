@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +44,21 @@ def build() -> Session:
         session.set_config_variable("profile", profile)
     if token_set_aside():
         session.get_component("credential_provider").remove("env")
+    if not may_be_ec2():
+        session.get_component("credential_provider").remove("iam-role")
     return session
+
+
+def may_be_ec2(vendor: Path = Path("/sys/class/dmi/id/sys_vendor")) -> bool:
+    """False on a machine that says it is something else: asking there for a machine's role costs seconds a call.
+
+    EC2's machines call themselves Amazon EC2, the oldest ones Xen; where nothing is said, it may be one.
+    """
+    try:
+        said = vendor.read_text("ascii", errors="replace").lower()
+    except OSError:
+        return True
+    return not said.strip() or "amazon" in said or "xen" in said
 
 
 def recorded() -> Session:
@@ -62,6 +77,22 @@ def region(session: Session) -> str:
     """The region that is configured, else us-east-1."""
     named = os.environ.get("AWS_REGION") or session.get_config_variable("region")
     return str(named or FALLBACK_REGION)
+
+
+def stamp() -> str:
+    """Changes when anything changes that a person signs in with: the AWS files, the sign-in caches, the environment."""
+    home = Path.home() / ".aws"
+    places = (
+        Path(os.environ.get("AWS_CONFIG_FILE") or home / "config").expanduser(),
+        Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or home / "credentials").expanduser(),
+        *sorted(Path(os.environ.get("AWS_LOGIN_CACHE_DIRECTORY") or home / "login" / "cache").expanduser().glob("*")),
+        *sorted((home / "sso" / "cache").glob("*")),
+    )
+    files = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in places if path.exists()]
+    variables = sorted(
+        (name, value) for name, value in os.environ.items() if name.startswith(("AWS_", "MODELRIG_AWS_"))
+    )
+    return hashlib.sha256(repr((files, variables)).encode()).hexdigest()
 
 
 def fingerprint(session: Session) -> str | None:

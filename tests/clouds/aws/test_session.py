@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from clouds.aws import session as sessions
@@ -63,6 +65,19 @@ def test_a_fingerprint_tells_credentials_apart_and_holds_none(monkeypatch: pytes
     assert first is not None
     assert first != second
     assert "AKIA" not in first
+
+
+@pytest.mark.parametrize(
+    ("said", "may_be"),
+    [("Amazon EC2\n", True), ("Xen\n", True), ("", True), (None, True), ("LENOVO\n", False), ("QEMU\n", False)],
+)
+def test_a_machine_that_says_it_is_another_is_not_asked_for_a_role(
+    tmp_path: Path, said: str | None, may_be: bool
+) -> None:
+    vendor = tmp_path / "sys_vendor"
+    if said is not None:
+        vendor.write_text(said)
+    assert sessions.may_be_ec2(vendor) is may_be
 
 
 def test_nobody_signed_in_has_no_fingerprint() -> None:
