@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from clouds.base import Cloud
 
-_NAMES = ("local",)
+_NAMES = ("local", "aws")
 
 
 def names() -> tuple[str, ...]:
