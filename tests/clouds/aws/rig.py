@@ -122,6 +122,17 @@ class Rig:
 DIGEST = "sha256:" + "ab" * 32
 BRISK = boot.Boot(tuple((at / 5, line) for at, line in boot.VLLM.lines), boot.VLLM.done / 5)
 """The article's start, five times as fast: fewer readings while waiting."""
+BRISK_CONSOLE = boot.console(
+    20.0,
+    (
+        (5.0, "timer set"),
+        (6.0, "pulling image"),
+        (18.0, "image pulled"),
+        (19.0, "engine started"),
+        (140.0, "engine answers"),
+    ),
+    BRISK.lines,
+)
 MACHINES = {"g6.xlarge": 0.8048, "g6.2xlarge": 0.9776}
 
 
@@ -177,7 +188,7 @@ def rig(home: Path, account: Account | None = None, *, signed: bool = False) -> 
 def usual() -> Account:
     """One L4 of each single-GPU type free and allowed in each of three regions."""
     account = Account()
-    account.boot = BRISK
+    account.boot, account.console = BRISK, BRISK_CONSOLE
     for region in REGIONS:
         offer(account, region, dict.fromkeys(PRICES, (1, 1)), others=110 if region == "us-east-1" else 0)
         for kind, usd in PRICES.items():

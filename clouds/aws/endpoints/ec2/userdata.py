@@ -81,7 +81,7 @@ MODELRIG"""
 
 def _token(secret: str, region: str) -> str:
     """Read the secret with the machine's own role into memory; it is never on its disk nor in its console."""
-    return f"""mkdir -p -m 0700 /run/modelrig
+    return f"""install -d -m 0700 /run/modelrig
 ( umask 077; printf 'HF_TOKEN=%s\\n' "$(aws secretsmanager get-secret-value --region {shlex.quote(region)} \\
   --secret-id {shlex.quote(secret)} --query SecretString --output text)" > {engines.TOKEN_FILE} )
 """

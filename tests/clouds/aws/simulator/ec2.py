@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,6 +23,7 @@ def zones(account: Account, region: str, kind: str) -> list[str]:
 
 
 def run(account: Account, region: str, params: Params) -> dict[str, Any]:
+    params = {**params, "UserData": b64decode(params.get("UserData", "")).decode()}  # botocore has encoded it already
     token = params.get("ClientToken", "")
     if token in account[region].tokens:
         return {
@@ -244,8 +246,6 @@ def console(account: Account, region: str, params: Params) -> dict[str, Any]:
 
 
 def _encoded(text: str) -> str:
-    from base64 import b64encode
-
     return b64encode(text.encode()).decode()
 
 
