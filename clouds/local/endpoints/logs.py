@@ -17,14 +17,20 @@ MOST = 2_000
 
 
 def page(place: Place, *, since: timedelta, limit: int, now: datetime | None = None) -> LogPage:
-    """The newest `limit` lines that are not older than `since`. A line without a time belongs to the one before it."""
+    """The newest `limit` lines that are not older than `since`.
+
+    A line without a time belongs to the one before it; before the first time, to what follows.
+    """
     oldest = (now or datetime.now(UTC)) - since
     lines: list[str] = []
-    fresh = False
+    fresh: bool | None = None
     for line in _lines(place):
         when = _when(line)
-        fresh = fresh if when is None else when >= oldest
-        if fresh or (when is None and not lines):
+        if when is not None:
+            if fresh is None and when < oldest:
+                lines.clear()
+            fresh = when >= oldest
+        if fresh is not False:
             lines.append(visible(line))
     kept = lines[-max(1, min(limit, MOST)) :]
     note = f"{len(kept):,} of {len(lines):,} lines" if len(kept) < len(lines) else ""

@@ -31,6 +31,11 @@ class Journal:
     def _open(self) -> TextIO:
         return self._path.open("a", encoding="utf-8", buffering=1)
 
+    def close(self) -> None:
+        """Close the file; nothing may be written afterwards."""
+        with self._lock:
+            self._file.close()
+
     def clean(self, text: str) -> str:
         """The text without secrets."""
         for secret in self._secrets:

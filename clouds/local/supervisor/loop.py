@@ -68,6 +68,7 @@ class Supervisor:
         finally:
             if self._engine is not None:
                 self._engine.stop()
+            self._journal.close()
         return 0
 
     def _listen(self) -> int:

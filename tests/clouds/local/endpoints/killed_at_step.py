@@ -1,7 +1,7 @@
 """Runs one call of the local service again and again, and kills itself outright (SIGKILL) at its 1st, 2nd, ... step.
 
-A step is each write to the ledger or a file, each process start and each signal: before it, and after it. Every try has
-a home of its own, `ROOT/<number>`. Prints one line a try: its number and where it was killed; the last line says "done".
+A step is each write to the ledger or a file, each process start and each signal, before it and after it. Every try
+has a home of its own, `ROOT/<number>`. Prints one line a try: its number and where it was killed ("done": nowhere).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import clouds.local.fetch
 from clouds.local import places, processes, tiny
 from clouds.local.endpoints.llama import Llama
 from clouds.models import Change, DeploymentSpec

@@ -53,7 +53,9 @@ def test_deleted_while_it_is_being_created_the_creation_gives_up(bench: Any, mon
     assert fetch.models_folder(bench.home).exists() is False
 
 
-def test_a_supervisor_that_does_not_listen_is_killed_with_its_engine(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_does_not_listen_is_killed_with_its_engine(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = bench.deploy("one")
     supervisor = bench.supervisor(plan.ref)
     _send(supervisor.pid, signal.SIGSTOP)
@@ -100,7 +102,9 @@ def test_two_deletions_at_once_both_end_well(bench: Any) -> None:
     assert processes.scan(bench.home) == ()
 
 
-def test_a_call_that_does_not_give_way_is_a_conflict_and_nothing_is_lost(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_does_not_give_way_is_a_conflict_and_nothing_is_lost(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = bench.deploy("one")
     monkeypatch.setattr("clouds.local.endpoints.deleting.WAIT", 0.1)
     guard = Lock(Place(bench.home, "one").guard)
