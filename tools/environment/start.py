@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from tools.environment import lock, places, reasons, state
 from tools.environment.places import Place
 
-SECONDS = 24.0
-"""How long a start waits for the core under Claude Code, which gives a server 30 s; the server itself needs up to 2."""
+SECONDS = 20.0
+"""How long a start waits for the core under Claude Code, which gives a server 30 s; the server itself needs 2 to 5."""
 SHORT_SECONDS = 4.0
 """Under any other client: Codex gives 10 s, `gemini mcp list` 5 (read 2026-11-29). Then the fallback takes the call."""
 if TYPE_CHECKING:
