@@ -60,19 +60,22 @@ class Judged:
     unresolved: dict[str, Gap] = field(default_factory=dict)
     unread: dict[tuple[str, str], Gap] = field(default_factory=dict)
 
+    def untagged(self, read: Detail, reason: str, name: str) -> None:
+        """A resource whose tags could not be read: nobody knows whether it is marked to be kept."""
+        call = f"{read.service}.{read.operation}"
+        _gap(self.unread, (call, reason), call, reason).add(name)
+
 
 def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None) -> Judged:
     """Judge every row of the check's kind in one scope. A row that cannot be judged never stops the others."""
     found = Judged(check, sight.at)
     kind = check.kind
     if box.failure is not None:
-        call = f"{box.read.service}.{box.read.operation}"
         found.ended, found.reason = ("not applicable" if box.not_applicable else "unread"), why(box.failure)
         if found.ended == "unread":
-            found.unread[(call, found.reason)] = Gap(call, found.reason, 0)
+            found.unread[(box.call, found.reason)] = Gap(box.call, found.reason, 0)
         return found
-    for error in box.failed.values():
-        call = f"{box.read.service}.{box.read.operation}"
+    for call, error in box.partly:
         _gap(found.unread, (call, why(error)), call, why(error)).add(kind.name)
     age, now, at = check.age, sight.now, sight.at
     for row in box.rows:
@@ -103,9 +106,8 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
             word = f"unresolved: {error}"
             _gap(found.unresolved, str(error), "", str(error)).add(kind.label(row))
         except Blind as error:
-            call = f"{error.box.read.service}.{error.box.read.operation}"
-            word = f"unread: {call}: {why(error.error)}"
-            _gap(found.unread, (call, why(error.error)), call, why(error.error)).add(kind.label(row))
+            word = f"unread: {error.call}: {why(error.error)}"
+            _gap(found.unread, (error.call, why(error.error)), error.call, why(error.error)).add(kind.label(row))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
             call = f"{box.read.service}.{box.read.operation}"
@@ -114,7 +116,18 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
         finally:
             if only is not None:
                 found.met[kind.id(row, at)] = word
+    _add_failed(check, sight, found)
     return found
+
+
+def _add_failed(check: WasteCheck, sight: Sight, found: Judged) -> None:
+    """Name every read of the check that failed, also where no row has come to need it: it might have spared one."""
+    for read in check.all_reads:
+        box = sight.box(read)
+        failures = [(box.call, box.failure)] if box.failure is not None and not box.not_applicable else box.partly
+        for call, error in failures:
+            if not any(known == call for known, _ in found.unread):
+                found.unread[(call, why(error))] = Gap(call, why(error), 0)
 
 
 def tags_of(check: WasteCheck, verdict: Verdict, sight: Sight) -> tuple[Mapping[str, str], str]:

@@ -29,6 +29,10 @@ class Box:
     values: dict[int, float | None] = field(default_factory=dict)
     failed: dict[int, BaseException] = field(default_factory=dict)
     failure: BaseException | None = None
+    cause: str = ""
+    """The call that failed, where that was one that this reading hangs on."""
+    lost: list[tuple[str, BaseException]] = field(default_factory=list)
+    """Rows that could not be read further up, so that this reading cannot have theirs."""
     young: set[int] = field(default_factory=set)
     ageless: set[int] = field(default_factory=set)
     """Rows of which nobody says when they were made: "no series" cannot mean zero for them."""
@@ -37,6 +41,17 @@ class Box:
     restricted: bool = False
     kept: list[Row] = field(default_factory=list)
     """Parents that were asked for, kept alive because they are known by identity."""
+
+    @property
+    def call(self) -> str:
+        """The call to name when the whole of it could not be read."""
+        return self.cause or f"{self.read.service}.{self.read.operation}"
+
+    @property
+    def partly(self) -> list[tuple[str, BaseException]]:
+        """What of it could not be read: the calls and their errors, its own and those further up."""
+        own = f"{self.read.service}.{self.read.operation}"
+        return [*self.lost, *((own, error) for error in self.failed.values())]
 
     @property
     def ready(self) -> bool:

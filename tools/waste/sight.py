@@ -17,11 +17,11 @@ class Young(Exception):
 
 
 class Blind(Unseen):
-    """A read failed: carries the box and the error, so that the report can name both."""
+    """A read failed: carries the call and the error, so that the report can name both."""
 
-    def __init__(self, box: Box, error: BaseException) -> None:
-        super().__init__(f"{box.read.service}.{box.read.operation}: {error}")
-        self.box, self.error = box, error
+    def __init__(self, call: str, error: BaseException) -> None:
+        super().__init__(f"{call}: {error}")
+        self.call, self.error = call, error
 
 
 class Sight:
@@ -48,9 +48,9 @@ class Sight:
         if box.failure is not None:
             if box.not_applicable:
                 return ()
-            raise Blind(box, box.failure)
-        if box.failed:
-            raise Blind(box, next(iter(box.failed.values())))
+            raise Blind(box.call, box.failure)
+        if partly := box.partly:
+            raise Blind(*partly[0])
         if box.restricted:
             raise TypeError(f"{read.service}.{read.operation} was read for single rows only")
         return box.rows
@@ -71,9 +71,9 @@ class Sight:
         box = self._boxes[read]
         key = id(row)
         if key in box.failed:
-            raise Blind(box, box.failed[key])
+            raise Blind(_own(box), box.failed[key])
         if box.failure is not None and not box.not_applicable:
-            raise Blind(box, box.failure)
+            raise Blind(box.call, box.failure)
         return box.given.get(key, ())
 
     def one(self, read: Detail, row: Row) -> Row | None:
@@ -88,9 +88,9 @@ class Sight:
         if key in box.young:
             raise Young
         if key in box.failed:
-            raise Blind(box, box.failed[key])
+            raise Blind(_own(box), box.failed[key])
         if box.failure is not None:
-            raise Blind(box, box.failure)
+            raise Blind(box.call, box.failure)
         if key not in box.values:
             raise TypeError(f"{metric.name} was not asked for this row")
         value = box.values[key]
@@ -107,10 +107,18 @@ class Sight:
         """The full id of a row of another kind in this scope."""
         return kind.id(row, self._at)
 
+    def box(self, read: Reading) -> Box:
+        """The box of a reading."""
+        return self._boxes[read]
+
     def age_days(self, kind: Kind, row: Row) -> float | None:
         """How old a row is; None where the cloud does not say."""
         at = moment(kind.created(row)) if kind.created is not None else None
         return None if at is None else (self._now - at).total_seconds() / 86400
+
+
+def _own(box: Box) -> str:
+    return f"{box.read.service}.{box.read.operation}"
 
 
 def why(error: BaseException) -> str:

@@ -128,10 +128,10 @@ class Survey:
     def _expand(self, state: State, box: Box, parent: Box) -> None:
         box.asked = True
         if parent.failure is not None:
-            box.failure = parent.failure
+            box.failure, box.cause = parent.failure, parent.call
             self._ready(state, box)
             return
-        box.failed.update(parent.failed)
+        box.lost = parent.partly
         kinds = [run.check.kind for run in state.runs_of.get(box.read, ())]
         # Where another kind's check joins over these rows, all of them are needed and none may be left out.
         kind = kinds[0] if kinds and all(each.of is parent.read for each in kinds) else None
@@ -160,9 +160,8 @@ class Survey:
             call = Call(read.service, read.operation, ask.parameters)
             where = ask.where or state.scope
             if isinstance(read, Detail) and str(call) in state.twice:
-                known = state.shared.setdefault(
-                    f"{call} {where} {json.dumps(ask.parameters, sort_keys=True)}", Shared()
-                )
+                key = f"{call} {where} {json.dumps(ask.parameters, sort_keys=True)}"
+                known = state.shared.setdefault(key, Shared())
                 known.waiting.append((box, ask))
                 if known.answered or len(known.waiting) > 1:
                     continue
@@ -199,6 +198,8 @@ class Survey:
             run.over = True
             for verdict in run.judged.verdicts:
                 tags, problem = tags_of(run.check, verdict, state.sight)
+                if problem and run.check.kind.tags_read is not None:
+                    run.judged.untagged(run.check.kind.tags_read, problem, run.check.kind.label(verdict.row))
                 place = run.check.kind.place(verdict.row, state.scope) if run.check.kind.place else state.place
                 self._looked.wasted.append(
                     Wasted(

