@@ -66,6 +66,8 @@ def update_endpoint(
     """Give an endpoint a new end (at once), or another model or settings on the machine held (after confirm)."""
     service, place = ref.ours()
     change = Change(ttl_hours=ttl_hours or None, model=model or None, settings=dict(settings) or None)
+    if (deployment := history.live_at(book, ref.ref)) is not None:
+        book.deployments.take(deployment.id)
     endpoint = service.update(place, change, book, progress)
     history.changed(book, endpoint, change)
     words = [f"end {endpoint.expires[:16].replace('T', ' ')} UTC"] if ttl_hours else []
@@ -119,6 +121,7 @@ def delete_endpoint(ref: Target, book: Book, progress: Progress) -> Deleted:
     service, place = ref.ours()
     deployment = history.live_at(book, ref.ref)
     if deployment is not None:
+        book.deployments.take(deployment.id)
         book.deployments.deleting(deployment.id)
     deletion = service.delete(place, book, progress)
     if deletion.gone and deployment is not None:

@@ -143,6 +143,8 @@ class Session:
     names: tuple[str, ...] = ()
     """The clouds on offer; empty means what the settings say, and after that all."""
     read_only: bool = False
+    who: str = "server"
+    """Who signs the ledger's journal: server, shell or worker."""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ class Session:
         """The ledger, opened when it is first needed."""
         from tools.ledger import Book
 
-        return Book(self.home)
+        return Book(self.home, who=self.who)
 
     def target(self, text: str, field_name: str = "ref") -> Target:
         """Resolve what a client named. Raises InvalidInput or NotFound in words that say what there is."""

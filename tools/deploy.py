@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Cloud, EndpointService, Progress
-from clouds.errors import Cancelled, CloudError, Conflict, NotFound
+from clouds.errors import Cancelled, CloudError, Conflict, NoCapacity, NotFound, QuotaTooSmall
 from clouds.models import DeploymentPlan, Endpoint, EndpointRef
 from tools import history
 from tools import plan as planning
@@ -88,11 +88,14 @@ def deploy_endpoint(
         if endpoint is not None and endpoint.state not in GONE and not book.unresolved(there.id):
             return _deployed(endpoint, plan, there.id, book, cloud, already=True)
     deployment = there.id if there is not None else book.deployments.begin(spec, plan)
+    book.deployments.take(deployment)
     try:
         endpoint = chosen.create(replace(plan, deployment=deployment), book, progress)
     except (CloudError, Cancelled) as error:
         words = "stopped as asked" if isinstance(error, Cancelled) else f"{error.kind}: {error}"
         book.deployments.failed(deployment, words)
+        if isinstance(error, NoCapacity | QuotaTooSmall) and not book.unresolved(deployment):
+            book.spend.never_billed(deployment)
         raise
     book.deployments.active(deployment)
     if endpoint.ref != str(plan.ref):

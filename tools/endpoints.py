@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
-from clouds.errors import CloudError
-from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Record, Scope, Unread
+from clouds.base import Cloud
+from clouds.errors import CloudError, InvalidInput, NotSignedIn
+from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, Scope, State, Unread
 from tools import history
 from tools.context import Clouds, Target
 from tools.figures import duration
@@ -44,6 +45,8 @@ class EndpointList(Result):
     showing: str = ""
     rows: tuple[Row, ...] = ()
     unread: tuple[Unread, ...] = ()
+    not_looked_at: tuple[str, ...] = ()
+    """Clouds without a sign-in in which the ledger knows of nothing."""
 
 
 def list_endpoints(
@@ -54,23 +57,31 @@ def list_endpoints(
     limit: Annotated[int, Field(ge=1, le=100)] = 10,
 ) -> EndpointList:
     """List every endpoint of ours: in the clouds, in the ledger, and what a crash left unknown; with totals."""
+    if state and state not in get_args(State):
+        states = get_args(State)
+        raise InvalidInput("state", f"{state!r} is not a state", fix=f"States: {', '.join(states)}.", allowed=states)
     names = (clouds.get(cloud).name,) if cloud else clouds.names
     found: dict[str, Endpoint] = {}
     unread: list[Unread] = []
+    signed_out: list[str] = []
+    ours = {each.ref.split(":")[0] for each in book.deployments.live()}
     for name in names:
         try:
-            services = clouds.get(name).endpoints
-        except CloudError as error:
-            unread.append(Unread(call=f"{name}: connect", scope="everywhere", reason=str(error)[:200]))
+            read = _read(clouds.get(name))
+        except NotSignedIn as error:
+            # Without a sign-in and without anything of ours in the ledger there is nothing to look at, and it is said.
+            if name in ours or cloud:
+                unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
+            else:
+                signed_out.append(name)
             continue
-        for word, service in services.items():
-            try:
-                read = service.list(scope=Scope())
-            except CloudError as error:
-                unread.append(Unread(call=f"{name}:{word} list", scope="everywhere", reason=str(error)[:200]))
-                continue
-            found.update({endpoint.ref: endpoint for endpoint in read.found})
-            unread.extend(read.unread)
+        except CloudError as error:
+            unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
+            continue
+        found.update({endpoint.ref: endpoint for endpoint in read.found})
+        unread.extend(read.unread)
+    for endpoint in found.values():
+        history.saw(book, endpoint)
     _add_unknown(found, names, book)
     kept = [endpoint for endpoint in found.values() if not state or endpoint.state == state]
     rows = [_row(endpoint, book) for endpoint in sorted(kept, key=lambda endpoint: endpoint.ref)]
@@ -84,6 +95,7 @@ def list_endpoints(
     )
     headline += f", {billing} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
     headline += f", {unsure} of which nobody knows" if unsure else ""
+    headline += f"; {', '.join(signed_out)} not looked at (not signed in)" if signed_out else ""
     headline += "; NOT everything could be read" if unread else ""
     return EndpointList(
         headline=headline + ".",
@@ -96,8 +108,26 @@ def list_endpoints(
         showing=showing,
         rows=shown,
         unread=tuple(unread[:10]),
+        not_looked_at=tuple(signed_out),
         next="" if rows else "deploy_endpoint makes one." if not unread else "see what could not be read.",
     )
+
+
+def _read(cloud: Cloud) -> Read[Endpoint]:
+    """All services of one cloud; one that fails is unread and the others go on. Raises NotSignedIn."""
+    found: list[Endpoint] = []
+    unread: list[Unread] = []
+    for word, service in cloud.endpoints.items():
+        try:
+            read = service.list(scope=Scope())
+        except NotSignedIn:
+            raise
+        except CloudError as error:
+            unread.append(Unread(call=f"{cloud.name}:{word} list", scope="everywhere", reason=str(error)[:200]))
+            continue
+        found.extend(read.found)
+        unread.extend(read.unread)
+    return Read(tuple(found), tuple(unread))
 
 
 def _add_unknown(found: dict[str, Endpoint], names: tuple[str, ...], book: Book) -> None:

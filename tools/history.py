@@ -26,6 +26,8 @@ def saw(book: Book, endpoint: Endpoint) -> None:
         and not book.unresolved(deployment.id)
     ):
         book.deployments.active(deployment.id)
+    if endpoint.expires and endpoint.expires != deployment.facts.get("expires"):
+        book.remember(deployment.id, {"expires": endpoint.expires})
     if endpoint.price is not None and endpoint.billing is not None:
         if endpoint.billing:
             book.spend.placed(deployment.id, usd_per_hour=endpoint.price.amount, instance_type=instance_type(endpoint))

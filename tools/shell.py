@@ -81,7 +81,8 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
     if options.replay:
         os.environ["MODELRIG_REPLAY"] = str(Path(options.replay).resolve())
     try:
-        session = Session(Settings.load(), home(), known, connect, options.clouds, options.read_only)
+        who = {"serve": "server", "work": "worker"}.get(options.command, "shell")
+        session = Session(Settings.load(), home(), known, connect, options.clouds, options.read_only, who)
         _ = session.clouds
     except CloudError as error:
         raise SystemExit(faults.sentence(faults.fault(error))) from None
