@@ -23,7 +23,7 @@ class Script:
     words: tuple[str, ...] = ("o", "k")
     cut: int = 23
     breaks_after: int | None = None
-    broken_by: str = "ModelStreamErrorException"
+    broken_by: str = "ModelStreamError"
     refuses: tuple[str, int] | None = None
 
 

@@ -51,7 +51,7 @@ PART = {":event-type": "PayloadPart", ":content-type": "application/octet-stream
 def test_an_error_in_mid_stream_is_told_and_half_an_event_before_it_is_not(breaks_after: int) -> None:
     body = b"".join(frames(Script(words=WORDS, cut=40, breaks_after=breaks_after)))
     *before, last = events(body, 9)
-    said = "ModelStreamErrorException (ModelInvocationTimeExceeded)"
+    said = "ModelStreamError (ModelInvocationTimeExceeded)"
     assert json.loads(last) == {"error": {"message": f"{said}: the model stopped", "code": said}}
     assert all(b"error" not in payload for payload in before)
 

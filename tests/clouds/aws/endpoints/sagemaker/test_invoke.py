@@ -94,7 +94,7 @@ def test_an_error_in_mid_stream_is_an_error_and_never_a_shorter_answer(breaks_af
     with RuntimeServer(Script(words=("a",) * 20, cut=200, breaks_after=breaks_after)) as server:
         (reply,) = streamed(server)
     assert not reply.ok
-    assert (reply.kind, "ModelStreamErrorException" in reply.detail) == ("told", True)
+    assert (reply.kind, "ModelStreamError" in reply.detail) == ("told", True)
 
 
 def test_a_refusal_before_the_stream_keeps_aws_s_words_and_is_not_tried_again() -> None:
