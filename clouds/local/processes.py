@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -110,16 +109,16 @@ def _look(process: psutil.Process) -> Found | None:
     import psutil
 
     try:
-        with process.oneshot():
-            if process.status() == psutil.STATUS_ZOMBIE:
-                return None
-            started = parse(process.cmdline())
-            if started is not None:
-                return Found(process.pid, process.create_time(), "supervisor", started)
-            if process.uids().real != os.getuid():
-                return None
-            started = _unmark(process.environ().get(MARK, ""))
-            return Found(process.pid, process.create_time(), "engine", started) if started else None
+        words = process.cmdline()
+        if not words:
+            return None  # the system's own, or one that has ended
+        role: Literal["supervisor", "engine"] = "supervisor"
+        started = parse(words)
+        if started is None:
+            role, started = "engine", _unmark(process.environ().get(MARK, ""))
+        if started is None or process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return Found(process.pid, process.create_time(), role, started)
     except (psutil.Error, OSError):
         return None
 

@@ -24,9 +24,6 @@ from clouds.models import (
     Wire,
 )
 
-SERVING = frozenset({"loading", "ready", "updating"})
-"""States of an endpoint whose port is its own."""
-
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -68,7 +65,7 @@ class Llama:
         """Its URL and key. Raises NotFound, and Conflict when it does not run: its port may be somebody else's now."""
         seen = reading.there(self._home, ref)
         port, launch = seen.state.get("port"), seen.launch
-        if seen.supervisor is None or port is None or launch is None or seen.state["state"] not in SERVING:
+        if not seen.serving or port is None or launch is None:
             state, _, reason = reading.judge(seen)
             raise Conflict(
                 f"connecting to {ref}",

@@ -40,6 +40,11 @@ class Seen:
         return str(self.spec.get("deployment") or (started.started.deployment if started else ""))
 
     @property
+    def serving(self) -> bool:
+        """Whether its supervisor lives and is not about to end: only then are its port and its engine its own."""
+        return self.supervisor is not None and self.state.get("state") in {"loading", "ready", "updating"}
+
+    @property
     def launch(self) -> Launch | None:
         """What runs, or what should."""
         value = self.state.get("launch") or self.spec.get("launch")

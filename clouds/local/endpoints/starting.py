@@ -16,6 +16,8 @@ from clouds.local.places import Place
 from clouds.local.processes import Started
 
 CLAIM_SECONDS = 20.0
+LOOK_SECONDS = 0.5
+"""Between two looks at all processes, for one that ended without a word."""
 GRACE = 8.0
 """Seconds from asking to forcing; the supervisor gives its engine 5 of them."""
 KEPT = (
@@ -76,12 +78,15 @@ def start(place: Place, started: Started, progress: Progress) -> dict[str, Any]:
     ends = time.monotonic() + CLAIM_SECONDS
     try:
         code = first.wait(CLAIM_SECONDS)
+        looked = time.monotonic()
         while code == 0:
             if state := _claimed(place, started):
                 return state
-            if time.monotonic() > ends or not _lives(place, started):
-                break
-            progress.sleep(0.02)
+            if time.monotonic() - looked > LOOK_SECONDS:
+                if time.monotonic() > ends or not _lives(place, started):
+                    break
+                looked = time.monotonic()
+            progress.sleep(0.01)
     except subprocess.TimeoutExpired:
         pass
     finally:

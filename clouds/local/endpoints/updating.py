@@ -51,7 +51,7 @@ def update(
 
 def _running(home: Path, ref: EndpointRef) -> Seen:
     seen = reading.there(home, ref)
-    if seen.supervisor is None or seen.launch is None:
+    if not seen.serving or seen.launch is None:
         state, _, reason = reading.judge(seen)
         raise Conflict(
             f"changing {ref}",

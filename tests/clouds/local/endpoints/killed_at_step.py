@@ -1,7 +1,8 @@
 """Runs one call of the local service again and again, and kills itself outright (SIGKILL) at its 1st, 2nd, ... step.
 
-A step is each write to the ledger or a file, each process start and each signal, before it and after it. Every try
-has a home of its own, `ROOT/<number>`. Prints one line a try: its number and where it was killed ("done": nowhere).
+A step is each write to the ledger or a file, each process start and each signal; between two of them nothing changes,
+so after each one is every moment there is. Every try has a home of its own, `ROOT/<number>`. Prints one line a try: its
+number and after what it was killed ("done": nothing).
 """
 
 from __future__ import annotations
@@ -46,9 +47,8 @@ class Steps:
     def _watched(self, call: Any, name: str) -> Any:
         @functools.wraps(call)
         def watched(*arguments: Any, **named: Any) -> Any:
-            self.pass_by(f"before {name}")
             result = call(*arguments, **named)
-            self.pass_by(f"after {name}")
+            self.pass_by(name)
             return result
 
         return watched
@@ -68,8 +68,6 @@ def main(home: Path, steps: Steps, fatal: int) -> None:
     plan = replace(plan, deployment=book.deployments.begin(plan.spec, plan))
     if ACTION != "create":
         llama.create(plan, book, Calm())
-        while llama.get(plan.ref).state != "ready":
-            time.sleep(0.01)
     steps.fatal, steps.note = fatal, home / "killed-at"
     if ACTION == "create":
         llama.create(plan, book, Calm())
