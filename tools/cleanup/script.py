@@ -24,13 +24,14 @@ set -euo pipefail
 
 # wait_until SECONDS DONE FAILED COMMAND...: until the command prints DONE; for "gone", nothing or that it is not found.
 wait_until() {{
+  local missing='NotFound|NoSuch|not found|ould not find|does not exist'
   local seconds="$1" wanted="$2" bad="$3" said="" ok="" end
   shift 3
   end=$(( $(date +%s) + seconds ))
   while :; do
     ok=""
     if said="$("$@" 2>&1)"; then ok=1; else
-      if [[ "$wanted" == gone* && "$said" =~ (NotFound|NoSuch|not\ found|ould\ not\ find|does\ not\ exist) ]]; then
+      if [[ "$wanted" == gone* && "$said" =~ $missing ]]; then
         return 0
       fi
       said=""
@@ -126,9 +127,24 @@ def _asked_of(finding: PlannedFinding, step: PlannedStep) -> list[str]:
 
 def _line(number: int, shown: list[Any]) -> str:
     return " ".join(
-        f'"${_variable(number, word.step, word.path)}"' if isinstance(word, From) else shlex.quote(str(word))
+        f'"${_variable(number, word.step, word.path)}"' if isinstance(word, From) else _quoted(str(word))
         for word in shown
     )
+
+
+def _quoted(word: str) -> str:
+    """One word for the shell, on one line whatever is in it."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = "".join(
+        char
+        if char.isprintable() and char not in "\\'"
+        else f"\\x{char.encode()[0]:02x}"
+        if ord(char) < 128
+        else "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "replace"))
+        for char in word
+    )
+    return f"$'{escaped}'"
 
 
 def _variable(number: int, step: str, path: str) -> str:
