@@ -87,10 +87,10 @@ class Bench:
             return path
         return path if self.run(path, "--version").status == 0 else None
 
-    def run(self, *command: str, cwd: Path | None = None, **more: str) -> Ran:
+    def run(self, *command: str, cwd: Path | None = None, more: Mapping[str, str] | None = None) -> Ran:
         """One command in the empty home: no setting, no credential and no package of this person's."""
         kept = {name: os.environ[name] for name in ("LANG", "SSL_CERT_FILE", "PIP_CERT") if name in os.environ}
-        environment = {**kept, "HOME": str(self.home), "PATH": self.path, "NO_COLOR": "1", **more}
+        environment = {**kept, "HOME": str(self.home), "PATH": self.path, "NO_COLOR": "1", **(more or {})}
         started = time.monotonic()
         try:
             ended = subprocess.run(
@@ -149,10 +149,10 @@ def _first_start(program: str, bench: Bench, report: Report, by: str, more: Mapp
     """Marketplace, install, list, and the first start, all in an empty home."""
     words = (("marketplace", "add", str(bench.plugin)), ("install", "modelrig@modelrig"), ("list",))
     for each in words:
-        ran = bench.run(program, "plugin", *each, **more)
+        ran = bench.run(program, "plugin", *each, more=more)
         said = "modelrig" in ran.text
         report.check(f"claude plugin {' '.join(each[:2])}", ok=ran.status == 0 and said, said=ran.text)
-    ran = bench.run(program, "mcp", "list", **more)
+    ran = bench.run(program, "mcp", "list", more=more)
     what = f"claude, first start by {by}: Connected within {START_SECONDS:.0f} s"
     report.check(what, ok=_connected(ran.text) and ran.seconds < START_SECONDS, said=ran.text, seconds=ran.seconds)
     states = [state.read(path) for path in (bench.home / ".claude").rglob("environments/*.json")]
@@ -185,7 +185,7 @@ def gemini(program: str, bench: Bench, report: Report) -> None:
     report.check("gemini extensions validate", ok=ran.status == 0, said=ran.text)
     ran = bench.run(program, "extensions", "link", str(bench.plugin), "--consent")
     report.check("gemini extensions link", ok=ran.status == 0, said=ran.text)
-    ran = bench.run(program, "mcp", "list", GEMINI_CLI_TRUST_WORKSPACE="true")
+    ran = bench.run(program, "mcp", "list", more={"GEMINI_CLI_TRUST_WORKSPACE": "true"})
     report.check("gemini mcp list: Connected at the first start", ok="- Connected" in ran.text, said=ran.text)
 
 
