@@ -62,17 +62,18 @@ class RuntimeServer:
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
             while line := await reader.readline():
+                began = asyncio.get_running_loop().time()
                 method, path, _ = line.decode().split(" ", 2)
                 headers = {}
                 while (head := (await reader.readline()).decode().strip()) != "":
                     name, _, value = head.partition(":")
                     headers[name.strip().lower()] = value.strip()
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
-                await self._answer(writer, method, path, headers, body)
+                await self._answer(writer, method, path, headers, body, began)
         writer.close()
 
     async def _answer(
-        self, writer: asyncio.StreamWriter, method: str, path: str, headers: dict[str, str], body: bytes
+        self, writer: asyncio.StreamWriter, method: str, path: str, headers: dict[str, str], body: bytes, began: float
     ) -> None:
         said = {"path": path, "body": json.loads(body), "type": headers.get("content-type", "")}
         self.asked.append({**said, "token": headers.get("x-amz-security-token", "")})
@@ -85,20 +86,26 @@ class RuntimeServer:
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.amazon.eventstream\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
-        async for piece in self._pieces():
+        async for piece in self._pieces(began):
             writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
         writer.write(b"0\r\n\r\n")
         return await writer.drain()
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
+    async def _pieces(self, began: float) -> AsyncIterator[bytes]:
         if not self.each:
             yield b"".join(frames(self.script))
             return
         events = sse(self.script.words).split(b"\n\n")[:-1]
-        due = asyncio.get_running_loop().time() + self.first
+        clock = asyncio.get_running_loop().time
+        sent: list[float] = []
         for number, event in enumerate(events):
             if number < len(self.script.words):
-                await asyncio.sleep(max(0.0, due + number * self.each - asyncio.get_running_loop().time()))
+                await asyncio.sleep(max(0.0, began + self.first + number * self.each - clock()))
+                sent.append(clock() - began)
+            if b'"usage"' in event:
+                # what this server really did, so that its own lateness is not read as the client's
+                told = {**json.loads(event[6:]), "timings": {"first_s": sent[0], "last_s": sent[-1]}}
+                event = b"data: " + json.dumps(told).encode()  # noqa: PLW2901
             yield frame(PART, event + b"\n\n")
 
     @staticmethod
