@@ -246,3 +246,15 @@ def adapter() -> TypeAdapter[Scan]:
 
     Scan.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
     return TypeAdapter(Scan)
+
+
+def schema() -> dict[str, object]:
+    """The published JSON Schema of a scan (docs/scan.schema.json)."""
+    found = adapter().json_schema(mode="serialization")
+    about = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "modelrig scan",
+        "description": "One scan for what nobody uses. Amounts are US dollars, a month is 730 hours, times are in UTC; "
+        "null is unknown and never zero. A field is only ever added within a schema_version.",
+    }
+    return {**about, **{key: value for key, value in found.items() if key not in about}}
