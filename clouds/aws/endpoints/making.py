@@ -113,6 +113,17 @@ class Maker:
                 return step.id
         return self.ledger.intent(self.deployment, call)
 
+    def begin(self, call: Call) -> int:
+        """Write down something that is not done when its call is sent (the wait for a first token): it stays open, so
+        that a run that was killed meanwhile is seen to be unfinished."""
+        return self._step(call)
+
+    def drop(self, operation: str) -> None:
+        """What was begun under this operation will not be finished any more."""
+        for step in self.ledger.steps(self.deployment) if self.deployment else ():
+            if step.state == "intent" and str(step.call) == operation:
+                self.ledger.undone(step.id)
+
     def _sent(self, call: Call, scope: Scope) -> Any:
         """One attempt; again only where nothing was done: throttled, not reached, or a role not known yet."""
         waited, throttled = 0.0, 0

@@ -15,6 +15,8 @@ from clouds.errors import Cancelled, CloudError, NoCapacity, NotOffered, QuotaTo
 from clouds.models import DeletedPart, DeploymentPlan, PlanStep, Scope
 
 TRY_ELSEWHERE = (NoCapacity, NotOffered)
+AWAITED = "ec2-instance-connect.SendSSHPublicKey"
+"""The first call of the way to a token."""
 
 
 @dataclass
@@ -28,6 +30,8 @@ class Run:
     now: Callable[[], datetime]
     pause: Callable[[float], None]
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    token: int = 0
+    """The ledger's open row of the wait for a first token."""
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -136,6 +140,7 @@ def _zone(step: PlanStep) -> str:
 def undo(run: Run, region: str) -> tuple[DeletedPart, ...]:
     """Remove what one region holds of this deployment. Never raises a CloudError: what is left is in the answer."""
     try:
+        run.maker.drop(AWAITED)
         return removal.remove(run.maker.steady(run.pause), [step.call for step in run.of(region)], region)
     except CloudError as error:
         return (DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300]),)

@@ -167,7 +167,9 @@ class Ec2:
     def delete(self, ref: EndpointRef, ledger: Ledger, progress: Progress) -> Deletion:
         """Machine, group, profile and role; read back."""
         found, deployment = belongings.find(self._api, ref)
-        parts = removal.remove(Maker(self._api, ledger, progress, deployment), found, ref.location)
+        maker = Maker(self._api, ledger, progress, deployment)
+        parts = removal.remove(maker, found, ref.location)
+        maker.drop(create.AWAITED)
         if not parts:
             parts = (DeletedPart(part=f"machine {calls.label(ref.name)}", outcome="was not there"),)
         left = [part for part in parts if part.outcome == "still there"]

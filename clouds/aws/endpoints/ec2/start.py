@@ -17,6 +17,12 @@ POLL, STARTS_WITHIN, TRIES = 15.0, 4500.0, 4
 QUESTION = [{"role": "user", "content": "Reply with the single word: ok"}]
 
 
+def awaited(name: str) -> Call:
+    """The wait for a first token, as the ledger has it: open from RunInstances until the token came."""
+    service, operation = create.AWAITED.split(".")
+    return Call(service, operation, {"Name": name})
+
+
 @dataclass(frozen=True)
 class Starter:
     """Watches one machine of one run."""
@@ -28,6 +34,7 @@ class Starter:
 
     def until_ready(self, ref: EndpointRef) -> Endpoint:
         """Returns the endpoint, ready, or loading with the reason. Raises when machine or engine failed."""
+        self.run.token = self.run.maker.begin(awaited(ref.name))
         try:
             answers = self._answers(ref)
         except Cancelled:
@@ -49,6 +56,7 @@ class Starter:
         self.run.remember(
             ready_at=moment, location=ref.location, placed=row["InstanceType"], instance=row["InstanceId"]
         )
+        self.run.maker.ledger.done(self.run.token, {"region": ref.location, "at": moment})
         self._tag(ref, row, tags.READY, moment)
         return view.of(self.api, self.prices, ref)
 

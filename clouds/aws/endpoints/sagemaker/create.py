@@ -13,7 +13,7 @@ from typing import Any
 
 from clouds.aws.endpoints import binding, promise, tags
 from clouds.aws.endpoints.making import Maker
-from clouds.aws.endpoints.sagemaker import container, removal, watch
+from clouds.aws.endpoints.sagemaker import container, invoke, removal, watch
 from clouds.aws.endpoints.sagemaker import settings as options
 from clouds.errors import Cancelled, CloudError, Conflict, NoCapacity, NotOffered, QuotaTooSmall
 from clouds.models import Call, DeletedPart, DeploymentPlan, PlanStep, Scope
@@ -33,6 +33,8 @@ class Run:
     now: Callable[[], datetime]
     pause: Callable[[float], None]
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    token: int = 0
+    """The ledger's open row of the wait for a first token."""
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -84,6 +86,7 @@ def carry_out(run: Run) -> str:
             continue
         try:
             _make(run, region)
+            run.token = run.maker.begin(invoke.awaited(run.plan.spec.name))
             watch.until_in_service(run.maker, region, run.plan.spec.name, run.now)
             _check_not_over(run)
         except TRY_ELSEWHERE as error:
@@ -126,6 +129,7 @@ def undo(run: Run, region: str) -> removal.Removed:
     """Remove what one region holds of this deployment. Never raises a CloudError: what is left is in the answer."""
     try:
         steady = run.maker.steady(run.pause)
+        steady.drop(invoke.AWAITED)
         return removal.remove(steady, run.of(region), region, now=run.now(), settle=run.settle)
     except CloudError as error:
         part = DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300])
@@ -199,6 +203,7 @@ def mark_ready(run: Run, region: str) -> str:
     """
     moment = tags.stamp(run.now())
     run.remember(ready_at=moment, location=region)
+    run.maker.ledger.done(run.token, {"region": region, "at": moment})
     made = [
         step.result["arn"]
         for step in run.maker.ledger.steps(run.plan.deployment)

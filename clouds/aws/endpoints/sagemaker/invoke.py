@@ -18,6 +18,12 @@ QUESTION = {
     "temperature": 0,
 }
 TRIES, PAUSE = 5, 10.0
+AWAITED = "sagemaker-runtime.InvokeEndpoint"
+
+
+def awaited(name: str) -> Call:
+    """The wait for a first token, as the ledger has it: open from CreateEndpoint until the token came."""
+    return Call("sagemaker-runtime", "InvokeEndpoint", {"EndpointName": name})
 
 
 def wire(api: AwsApi, region: str, name: str, image: Mapping[str, Any]) -> Wire:

@@ -143,6 +143,7 @@ class SageMaker:
         maker = Maker(self._api, ledger, progress, found.deployment)
         removed = removal.remove(maker, found.calls, ref.location, now=self._now(), settle=found.settle)
         more = self._elsewhere(ref, found.deployment, ledger, maker)
+        maker.drop(invoke.AWAITED)
         parts = (*removed.parts, *more)
         if not parts:
             parts = (DeletedPart(part=f"endpoint {ref.name}", outcome="was not there"),)

@@ -22,6 +22,7 @@ PARTS = [
     "CreateEndpointConfig",
     *["CreateSchedule"] * 4,
     "CreateEndpoint",
+    "InvokeEndpoint",
 ]
 
 
@@ -296,6 +297,28 @@ def test_a_killed_run_is_taken_up_with_the_end_that_was_promised(rig: Rig) -> No
     assert (endpoint.state, endpoint.expires) == ("ready", "2026-11-29T19:00:00Z")
     assert [one.operation for one in rig.seam.sent].count("CreateEndpoint") == 2
     assert len(rig.account.bills) == 1
+
+
+def test_a_run_that_was_killed_while_it_waited_is_seen_to_be_unfinished(rig: Rig) -> None:
+    """All was made and is in service: only the wait for a token is open, and taking it up again ends it."""
+    plan = rig.begin(rig.plan())
+
+    class Kill(BaseException):
+        pass
+
+    def die(message: str) -> bool:
+        if "asking for one token" in message:
+            raise Kill
+        return False
+
+    rig.heard.stop_when = die
+    with pytest.raises(Kill):
+        rig.sagemaker.create(plan, rig.book, rig.heard)
+    assert [str(step.call) for step in rig.book.unresolved(plan.deployment)] == ["sagemaker-runtime.InvokeEndpoint"]
+    assert rig.sagemaker.get(plan.ref).state == "loading"
+    rig.heard.stop_when = lambda _: False
+    assert rig.sagemaker.create(plan, rig.book, rig.heard).state == "ready"
+    assert rig.book.unresolved(plan.deployment) == ()
 
 
 def test_a_name_that_another_deployment_has_is_refused_and_left_alone(rig: Rig) -> None:
