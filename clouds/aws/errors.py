@@ -138,7 +138,7 @@ def _fix(kind: Kind, message: str, region: str) -> str:
         need = f"the permission `{action[1]}`" if action else "the missing permission"
         if "service control policy" in message:
             return f"Leave {region} out: your organisation's policy denies {need} there, and only it can allow it."
-        return f"Ask whoever runs the account for {need}; the policy that modelrig needs is in docs/permissions."
+        return f"Ask whoever runs the account for {need}; what modelrig needs is in policy/aws-*.json."
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
     return REMEDIES[name].format(region=region or "this region")
 

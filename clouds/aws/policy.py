@@ -17,6 +17,34 @@ READS: Mapping[str, tuple[Call, ...]] = {
 }
 """What each port reads."""
 
+CHANGES: Mapping[str, tuple[str, ...]] = {
+    "sagemaker": (
+        *("sagemaker.CreateModel", "sagemaker.CreateEndpointConfig", "sagemaker.CreateEndpoint", "sagemaker.AddTags"),
+        *("sagemaker.UpdateEndpoint", "sagemaker.DeleteModel", "sagemaker.DeleteEndpointConfig"),
+        *("sagemaker.DeleteEndpoint", "sagemaker-runtime.InvokeEndpoint"),
+        *("sagemaker-runtime.InvokeEndpointWithResponseStream", "secretsmanager.DescribeSecret"),
+        *(
+            "scheduler.CreateSchedule",
+            "scheduler.UpdateSchedule",
+            "scheduler.DeleteSchedule",
+            "scheduler.ListSchedules",
+        ),
+    ),
+    "ec2": (
+        *("ec2.RunInstances", "ec2.CreateTags", "ec2.TerminateInstances", "ec2.CreateSecurityGroup"),
+        *("ec2.AuthorizeSecurityGroupIngress", "ec2.RevokeSecurityGroupIngress", "ec2.DeleteSecurityGroup"),
+        *("ec2-instance-connect.SendSSHPublicKey", "secretsmanager.DescribeSecret"),
+    ),
+}
+"""What each way of serving sends beside its reads."""
+
+ROLES = (
+    *("iam.CreateRole", "iam.TagRole", "iam.PutRolePolicy", "iam.DeleteRolePolicy", "iam.DeleteRole", "iam.PassRole"),
+    *("iam.CreateInstanceProfile", "iam.TagInstanceProfile", "iam.AddRoleToInstanceProfile"),
+    *("iam.RemoveRoleFromInstanceProfile", "iam.DeleteInstanceProfile"),
+)
+"""What is made and handed over of roles; every one of ours begins with `modelrig-`."""
+
 # IAM's word for a service is not always botocore's (Service Authorization Reference, 2026-11-29).
 _PREFIXES: Mapping[str, str] = {
     "service-quotas": "servicequotas",
@@ -35,6 +63,26 @@ _PREFIXES: Mapping[str, str] = {
 def reads() -> frozenset[str]:
     """The read-only allow-list of every port: `service.Operation`."""
     return frozenset(str(call) for calls in READS.values() for call in calls)
+
+
+def deployer() -> dict[str, Any]:
+    """The policy of a person who deploys: all reads, what both services send, and roles of our own names alone.
+
+    A first spot machine of an account also needs iam:CreateServiceLinkedRole, once, from whoever may.
+    """
+    from clouds.aws.endpoints.ec2.machine import READS as MACHINES
+    from clouds.aws.endpoints.sagemaker.view import READS as ENDPOINTS
+
+    sent = [*reads(), *map(str, MACHINES), *map(str, ENDPOINTS), *(one for each in CHANGES.values() for one in each)]
+    ours = ["arn:aws:iam::*:role/modelrig-*", "arn:aws:iam::*:instance-profile/modelrig-*"]
+    everywhere = document(sent)["Statement"][0]
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Sid": "ModelrigDeployer", **everywhere},
+            {"Sid": "ModelrigRoles", "Effect": "Allow", "Action": sorted(map(action, ROLES)), "Resource": ours},
+        ],
+    }
 
 
 def action(call: Call | str) -> str:

@@ -76,9 +76,8 @@ def test_every_fixture_fits_the_service_model(folder: Path) -> None:
     assert {item.name: found for item in load(folder).fixtures if (found := findings(item))} == {}
 
 
-@pytest.mark.parametrize("folder", SCENARIOS, ids=lambda folder: str(folder.relative_to(FIXTURES)))
-def test_every_scenario_has_its_whole_expected_result(folder: Path) -> None:
-    assert (folder / "expected.json").is_file()
+def test_every_scenario_has_its_whole_expected_result() -> None:
+    assert [str(folder) for folder in SCENARIOS if not (folder / "expected.json").is_file()] == []
 
 
 @pytest.mark.parametrize(
