@@ -1,0 +1,65 @@
+import pytest
+
+from tools.measure.ladder.grader import number, read, same, stated
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("3 + 4 = 7\nAnswer: 7", "7"),
+        ("Answer: 5\nWait, no.\nAnswer: 7", "7"),
+        ("**Answer:** 7", "7"),
+        ("**Answer: 7**", "7"),
+        ("The answer is: 16", "16"),
+        ("answer : $1,234.50 dollars.", "1,234.50 dollars"),
+        ("Answer:\n7", "7"),
+        ("It is 7.", None),
+        ("Answer: ", None),
+        ("", None),
+    ],
+)
+def test_the_last_stated_answer_is_read(text: str, said: str | None) -> None:
+    assert stated(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7.0),
+        ("$1,234.50 dollars", 1234.5),
+        ("-3", -3.0),
+        ("− 3 degrees", -3.0),
+        (".5", 0.5),
+        ("12,34", 12.0),
+        ("70,000", 70000.0),
+        ("none", None),
+        (None, None),
+    ],
+)
+def test_the_first_number_is_read(text: str | None, value: float | None) -> None:
+    assert number(text) == value
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "right"),
+    [
+        ("70000", "70,000", True),
+        ("18.0", "18", True),
+        ("$18", "18", True),
+        ("18.5", "18", False),
+        ("180", "18", False),
+        (None, "18", False),
+        ("The Paris.", "paris", True),
+        ("Lyon", "Paris", False),
+        ("no number", "3", False),
+    ],
+)
+def test_numbers_are_compared_as_numbers_and_words_as_words(said: str | None, expected: str, right: bool) -> None:
+    assert same(said, expected) == right
+
+
+def test_what_is_kept_is_the_number_where_one_is_expected() -> None:
+    assert read("Answer: $1,200 in all", "1200") == "1200"
+    assert read("Answer: many", "1200") is None
+    assert read("Answer: Paris!", "Paris") == "Paris!"
+    assert len(read("Answer: " + "x" * 1000, "Paris") or "") == 200
