@@ -17,7 +17,7 @@ from tools.measure.comparing.compare import Comparison, Versus, compare
 from tools.measure.comparing.pairs import Moved
 from tools.measure.comparing.rows import Row
 from tools.registry import Effect, Tool
-from tools.result import Result, capped, escape, quoted
+from tools.result import SHOWN, Result, capped, escape, quoted
 from tools.settings import Settings
 
 MOVED_SHOWN = 6
@@ -77,7 +77,7 @@ def compare_runs(
     settings: Settings,
     book: Book,
     folder: Folder = "",
-    limit: Annotated[int, Field(ge=1, le=60, description="figures shown a run")] = 10,
+    limit: Annotated[int, Field(ge=1, le=60, description="figures shown a run; above 10 also the finer ones")] = SHOWN,
 ) -> Compared:
     """Compare runs with the first: what differs, ratio and range of each figure, answers in pairs, drift, verdicts.
 
@@ -112,9 +112,9 @@ def _next(comparison: Comparison) -> str:
 
 
 def _against(versus: Versus, limit: int) -> Against:
-    main = [row for row in versus.rows if row.main]
-    chosen = main if limit <= len(main) else [*main, *(row for row in versus.rows if not row.main)]
-    shown, showing = capped([*(_figure(row) for row in chosen), *_facts(versus)], limit)
+    main = [_figure(row) for row in versus.rows if row.main]
+    rest = [_figure(row) for row in versus.rows if not row.main] if limit > SHOWN else []
+    shown, showing = capped([*main, *_facts(versus), *rest], limit)
     total = len(versus.rows) + len(versus.facts)
     row = versus.answers
     counts = f"{row.base_right} and {row.other_right} of {row.asked} right, {row.identical} identical" if row else ""
@@ -133,7 +133,8 @@ def _against(versus: Versus, limit: int) -> Against:
 
 
 def _figure(row: Row) -> FigureRow:
-    plain = row.verdict in {"better", "worse"}
+    inside = row.low is not None and row.high is not None and row.low <= 1 <= row.high
+    plain = row.verdict in {"better", "worse"} or (row.verdict == "within noise" and inside)
     return FigureRow(
         figure=row.figure,
         base=_rounded(row.base),
@@ -147,7 +148,13 @@ def _figure(row: Row) -> FigureRow:
 
 def _facts(versus: Versus) -> list[FigureRow]:
     return [
-        FigureRow(figure=each.fact, base=each.base, other=each.other, ratio=_rounded(each.ratio), verdict="–")
+        FigureRow(
+            figure=each.fact,
+            base=_rounded(each.base),
+            other=_rounded(each.other),
+            ratio=_rounded(each.ratio),
+            verdict="–",
+        )
         for each in versus.facts
     ]
 

@@ -232,3 +232,9 @@ def schema() -> dict[str, object]:
     """The JSON schema of a run file, as published in docs/run.schema.json."""
     found = Run.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "modelrig run", **found}
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(schema(), indent=1))

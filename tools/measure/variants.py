@@ -15,10 +15,10 @@ from tools import history
 from tools.context import Clouds, Target
 from tools.figures import show
 from tools.ledger import Book
+from tools.measure.comparing.differences import BASE
 
 READY_SECONDS = 3_600.0
 LOOK_SECONDS = 0.5
-BASE = "base"
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 FIELDS = {"context": "context_tokens"}
 """Settings whose value the engine reports under another name."""

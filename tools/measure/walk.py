@@ -15,14 +15,14 @@ from clouds.errors import CloudError
 from clouds.models import Endpoint, Wire
 from tools.ledger import Book
 from tools.measure import store
-from tools.measure.comparing.differences import AGAIN
+from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.cost import PriceUsed
 from tools.measure.job import Job
 from tools.measure.measurement import Ask, Measurement, Objective
 from tools.measure.profiles import Profile
 from tools.measure.record import Run, Subject
 from tools.measure.run import measure, refused
-from tools.measure.variants import BASE, Held, Undisturbed, Variant
+from tools.measure.variants import Held, Undisturbed, Variant
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tools.measure.client.frames import framer_for
 from tools.measure.client.reading import read_reply
 from tools.measure.client.request import Address, ChatRequest, Dialect, encode, encode_chat
 from tools.measure.client.share import Share, watched
+from tools.measure.client.stalls import marked
 from tools.secrecy import WITHHELD, clean
 
 if TYPE_CHECKING:
@@ -218,10 +219,9 @@ class ModelClient:
             connection.abort()
 
     def _batch(self, requests: Sequence[ChatRequest], exchanges: Sequence[Exchange], share: Share) -> Batch:
-        replies = tuple(
-            self._without_keys(read_reply(exchange, request, self._framer))
-            for exchange, request in zip(exchanges, requests, strict=True)
-        )
+        pairs = zip(exchanges, requests, strict=True)
+        read = [self._without_keys(read_reply(exchange, request, self._framer)) for exchange, request in pairs]
+        replies = marked(read)
         for exchange in exchanges:
             exchange.pieces = []
         started = min(reply.sent for reply in replies)

@@ -45,6 +45,7 @@ def read_reply(exchange: Exchange, request: ChatRequest, framer: Callable[[], Fr
         status=exchange.status,
         retry_after=_seconds(exchange.headers.get("retry-after", "")),
         asked_tokens=request.max_tokens,
+        fixed_length=request.fixed_length,
         sent=exchange.sent,
         first=stamps[0] if stamps else 0.0,
         first_answer=seen.first_answer,
@@ -150,9 +151,6 @@ def _length(request: ChatRequest, seen: _Seen) -> tuple[str, str]:
     if missing or not seen.stamps:
         got = len(seen.stamps) if counted is None else counted
         return "short", f"{got} of {request.max_tokens} tokens, finish_reason {quoted(seen.finish, 20)}"
-    stall = Reply("", gaps=_gaps(seen.stamps)).stall
-    if stall is not None:
-        return "stalled", f"a gap of {stall:.2f} s"
     return "ok", ""
 
 

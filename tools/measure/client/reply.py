@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 KINDS: Mapping[str, str] = {
@@ -23,9 +22,6 @@ KINDS: Mapping[str, str] = {
 """Every way in which a request fails; none of them enters a timing."""
 NO_USAGE = "no_usage"
 """A warning kind: the reply was whole, but the endpoint did not say how many tokens it had."""
-STALL_SECONDS = 1.0
-STALL_RATIO = 20.0
-"""A gap is a stall when it is longer than a second and than 20 times the reply's median gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +34,7 @@ class Reply:
     status: int = 0
     retry_after: float | None = None
     asked_tokens: int = 0
+    fixed_length: bool = False
     sent: float = 0.0
     first: float = 0.0
     first_answer: float = 0.0
@@ -94,11 +91,3 @@ class Reply:
     def tokens_per_chunk(self) -> float:
         """Above 1 when the engine sends several tokens in one chunk."""
         return self.tokens / self.chunks if self.chunks else 0.0
-
-    @property
-    def stall(self) -> float | None:
-        """The longest gap when it is out of all proportion to the others, else None."""
-        if len(self.gaps) < 4:
-            return None
-        longest = max(self.gaps)
-        return longest if longest > max(STALL_SECONDS, STALL_RATIO * median(self.gaps)) else None

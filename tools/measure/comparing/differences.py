@@ -13,8 +13,8 @@ OUTCOMES = {"kv_cache_bytes", "kv_cache_tokens", "load_seconds", "max_concurrenc
 CHECKPOINT = {"model_sha256", "parameters", "weights_bytes", "quantization"}
 """Facts of the weights themselves: listed only where the model's name does not say it already."""
 UNSEEN = ""
-AGAIN = " again"
-"""How the variant of a repeated base ends."""
+BASE, AGAIN = "base", " again"
+"""The variant that the others are compared with, and how the name of its repeat ends."""
 
 
 class Difference(Record):
@@ -26,7 +26,8 @@ class Difference(Record):
 
 def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
     """Hardware, model, engine, settings, price and client, in this order. Nothing that is the same is listed."""
-    described = [dict(_described(run)) for run in runs]
+    shared = set.intersection(*({part.name for part in run.parts} for run in runs))
+    described = [dict(_described(run, shared)) for run in runs]
     names = dict.fromkeys(name for each in described for name in each)
     found = [Difference(what=name, values=tuple(each.get(name, UNSEEN) for each in described)) for name in names]
     unlike = [each for each in found if len(set(each.values)) > 1]
@@ -43,9 +44,13 @@ def causes(found: Sequence[Difference]) -> tuple[str, ...]:
 
 
 def identity(run: Run) -> tuple[tuple[str, str], ...]:
-    """What makes two runs measurements of the same thing: everything above but the client and the price's date."""
+    """What makes two runs measurements of the same thing: hardware, model, engine and profile."""
     place = () if run.engine or run.hardware else (("endpoint", run.subject.ref),)
-    kept = tuple((name, value) for name, value in _described(run) if not name.startswith(("client ", "price")))
+    kept = tuple(
+        (name, value)
+        for name, value in _described(run, set())
+        if not name.startswith(("client ", "price", "measurements"))
+    )
     return (*place, *kept)
 
 
@@ -56,7 +61,7 @@ def shape_problems(base: Run, other: Run, part: str) -> tuple[str, ...]:
     first, second = base.part(part), other.part(part)
     if first is None or second is None:
         return (f"{part} was not measured in {'both' if first is second else 'one of them'}",)
-    problems = [f"{each} differs" for each in _unlike(first, second)]
+    problems = [f"{part} {each}" for each in _unlike(first, second)]
     problems += [
         f"{part} is incomplete in {run.name}" for run, each in ((base, first), (other, second)) if not each.complete
     ]
@@ -66,20 +71,23 @@ def shape_problems(base: Run, other: Run, part: str) -> tuple[str, ...]:
 def _unlike(first: Part, second: Part) -> Iterator[str]:
     for name in dict.fromkeys((*first.settings, *second.settings)):
         if first.settings.get(name) != second.settings.get(name):
-            yield f"{name} ({first.settings.get(name)}, {second.settings.get(name)})"
+            yield f"{name} differs ({first.settings.get(name)}, {second.settings.get(name)})"
 
 
-def _described(run: Run) -> Iterator[tuple[str, str]]:
-    yield from _fields("hardware", run.hardware.model_dump(exclude_defaults=True) if run.hardware else {})
+def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
+    """Every recorded circumstance, with the shapes of these parts."""
+    hardware = run.hardware.model_dump(exclude_defaults=True) if run.hardware else {}
+    yield from _fields("hardware", {name: value for name, value in hardware.items() if "free" not in name.split("_")})
     yield "model", run.subject.model
-    if run.subject.variant:
-        yield "engine variant", run.subject.variant.removesuffix(AGAIN)
+    if run.subject.variant not in {"", BASE, BASE + AGAIN}:
+        yield "engine variant", run.subject.variant
     engine = run.engine.model_dump(exclude_defaults=True) if run.engine else {}
     facts = {**engine, **engine.pop("settings", {})}
     yield from _fields("engine", {name: facts[name] for name in facts if name not in {*OUTCOMES, "model", "settings"}})
     yield "profile", run.profile
+    yield "measurements", ", ".join(part.name for part in run.parts)
     for part in run.parts:
-        yield from _fields(part.name, part.settings)
+        yield from _fields(part.name, part.settings if part.name in parts else {})
     yield from _fields("price", run.price.model_dump(exclude_defaults=True) if run.price else {})
     client = run.client
     yield "client machine", f"{client.cpu}, {client.cores} cores, {client.host}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clouds.models import Record
+from tools.figures import GIB
 from tools.measure.record import Run
 
 
@@ -18,21 +19,25 @@ class FactRow(Record):
 def facts(base: Run, other: Run) -> tuple[FactRow, ...]:
     """What at least one of them recorded."""
     names = (
-        ("weights_bytes", "weights"),
-        ("kv_cache_tokens", "KV cache tokens"),
-        ("load_seconds", "load, s"),
+        ("weights_bytes", "weights, GiB", GIB),
+        ("kv_cache_tokens", "KV cache tokens", 1),
+        ("load_seconds", "load, s", 1),
     )
     found = [
-        _row(label, *(getattr(run.engine, name) if run.engine else None for run in (base, other)))
-        for name, label in names
+        _row(label, *(_scaled(getattr(run.engine, name, None), unit) for run in (base, other)))
+        for name, label, unit in names
     ]
-    found.append(_row("accelerator memory, peak", *(_peak(run) for run in (base, other))))
+    found.append(_row("accelerator memory at the peak, GiB", *(_scaled(_peak(run), GIB) for run in (base, other))))
     return tuple(row for row in found if row.base is not None or row.other is not None)
 
 
 def _peak(run: Run) -> int | None:
     known = [each.memory_peak_bytes for each in run.accelerators if each.memory_peak_bytes is not None]
     return sum(known) if known else None
+
+
+def _scaled(value: float | None, unit: int) -> float | None:
+    return None if value is None else value / unit
 
 
 def _row(label: str, base: float | None, other: float | None) -> FactRow:

@@ -43,12 +43,22 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
     """
     found: list[Row] = []
     for part in dict.fromkeys(part.name for run in (base, other) for part in run.parts):
-        problems = (*shape_problems(base, other, part), *_limited(base, other))
+        problems = shape_problems(base, other, part)
+        if limited := _warned(base, other, "client_limit"):
+            problems = (*problems, f"the client was the limit in {' and '.join(limited)}")
+        unsteady = bool(_warned(base, other, "noisy_host"))
         figures = {run.id: dict(_figures(run, part)) for run in (base, other)}
         first, second = figures[base.id], figures[other.id]
-        keys = [key for key in dict.fromkeys((*first, *second)) if not key.startswith("answers.right")]
-        found += [_row(first.get(key), second.get(key), problems, drifts.get(key)) for key in keys]
+        keys = [key for key in dict.fromkeys((*first, *second)) if _compared(key, first, second)]
+        found += [_row(first.get(key), second.get(key), problems, drifts.get(key), unsteady) for key in keys]
     return tuple(found)
+
+
+def _compared(key: str, first: dict[str, Figure], second: dict[str, Figure]) -> bool:
+    """Answers are paired question by question instead; a cost that only one run has is a price that is not known."""
+    if key.startswith("answers.right"):
+        return False
+    return not key.endswith(".usd_per_million") or (key in first and key in second)
 
 
 def _figures(run: Run, part_name: str) -> Iterator[tuple[str, Figure]]:
@@ -72,15 +82,17 @@ def _cost(run: Run, throughput: Figure) -> Iterator[tuple[str, Figure]]:
     yield key, figure_of(key, label, "$", usd, samples, formula="cost", better="lower", main=True)
 
 
-def _limited(base: Run, other: Run) -> tuple[str, ...]:
-    return tuple(
-        f"the client was the limit in {run.name}"
-        for run in (base, other)
-        if any(each.kind == "client_limit" for each in run.warnings)
-    )
+def _warned(base: Run, other: Run, kind: str) -> tuple[str, ...]:
+    return tuple(run.id for run in (base, other) if any(each.kind == kind for each in run.warnings))
 
 
-def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...], drift: float | None) -> Row:
+def _row(
+    first: Figure | None,
+    second: Figure | None,
+    problems: tuple[str, ...],
+    drift: float | None,
+    unsteady: bool,
+) -> Row:
     known = first or second
     if known is None:
         raise ValueError("a row needs a figure")
@@ -90,7 +102,7 @@ def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...],
     elif first.value > 0:
         ratio = second.value / first.value
         passes = _passes(first, second)
-    verdict = _verdict(known, passes, problems, drift)
+    verdict = _verdict(known, passes, problems, drift, unsteady)
     return Row(
         key=known.key,
         figure=known.label,
@@ -114,7 +126,9 @@ def _passes(first: Figure, second: Figure) -> Ratio | None:
     return ratio_of_passes(first.samples, second.samples)
 
 
-def _verdict(figure: Figure, passes: Ratio | None, problems: tuple[str, ...], drift: float | None) -> Verdict:
+def _verdict(
+    figure: Figure, passes: Ratio | None, problems: tuple[str, ...], drift: float | None, unsteady: bool
+) -> Verdict:
     higher = {"higher": True, "lower": False}.get(figure.better)
     if passes is None:
         return of_range(None, None, cannot=problems or ("there are no repeats to tell a difference from noise",))
@@ -125,4 +139,6 @@ def _verdict(figure: Figure, passes: Ratio | None, problems: tuple[str, ...], dr
         if edge <= FLOOR:
             why = f"{100 * edge:.1f} % apart; below {100 * FLOOR:.0f} % fewer than {ENOUGH} repeats a side show nothing"
             return Verdict(word="within noise", why=why)
+    if verdict.word in {"better", "worse"} and unsteady and drift is None:
+        return Verdict(word="cannot say", why="the machine was not steady and the base was not measured again")
     return verdict

@@ -1,0 +1,40 @@
+"""Shared by the tests of measuring: servers of known timing, a client in its own loop, and runs made by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import pytest
+
+from clouds.models import Wire
+from tests.tools.measure.truth import Truth, serving
+from tools.measure.client import Limits, ModelClient
+from tools.measure.loop import loop_factory
+
+T = TypeVar("T")
+Use = Callable[[ModelClient], Coroutine[Any, Any, T]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Truth]]:
+    """Starts a server of known timing; all are ended with the test."""
+    with ExitStack() as stack:
+        yield lambda **fields: stack.enter_context(serving(Truth(**fields)))
+
+
+@pytest.fixture
+def with_client() -> Callable[..., Any]:
+    """Runs a coroutine with a client of a server, in a loop like the real one."""
+
+    def run(truth: Truth, use: Use[T], limits: Limits | None = None, **wire: Any) -> T:
+        async def main() -> T:
+            async with ModelClient(Wire(url=truth.url, **wire), limits) as client:
+                return await use(client)
+
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            return runner.run(main())
+
+    return run

@@ -1,0 +1,114 @@
+"""Each warning beside a run that does not get it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.tools.measure.made import batch, items, made, part, rate, request
+from tools.measure.cautions import judge, request_cautions
+from tools.measure.record import Accelerator, HostCheck, RequestRecord, Run
+
+STEADY = HostCheck(calibration_ms_before=(5.0,), calibration_ms_after=(5.1,), load_before=0.2, steal_percent=0.0)
+
+
+def run(**fields: Any) -> Run:
+    return made("r", **{"host": STEADY, **fields})
+
+
+def load(requests: Sequence[RequestRecord] = (), cautions: dict[str, int] | None = None, **fields: Any) -> Run:
+    requests = requests or [request()]
+    batches = (batch(requests=requests, **fields),)
+    return run(parts=(part("load", batches=batches, requests=len(requests), cautions=cautions or {}),))
+
+
+def kinds(found: Run) -> list[str]:
+    return [each.kind for each in judge(found)]
+
+
+def test_a_quiet_run_has_no_warning() -> None:
+    assert kinds(load()) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "limited"),
+    [
+        ({"client_cpu": 0.69}, False),
+        ({"client_cpu": 0.71}, True),
+        ({"client_lag_p99_ms": 4.9}, False),
+        ({"client_lag_p99_ms": 5.1}, True),
+        ({"client_lag_p99_ms": None}, False),
+    ],
+)
+def test_the_client_was_the_limit_when_it_was_busy_or_late(fields: dict[str, Any], limited: bool) -> None:
+    assert kinds(load(**fields)) == ["client_limit"] * limited
+
+
+def test_a_late_client_matters_less_where_the_first_token_takes_long() -> None:
+    assert kinds(load([request(ttft_ms=300.0)], client_lag_p99_ms=9.0)) == []
+    assert kinds(load([request(ttft_ms=300.0)], client_lag_p99_ms=11.0)) == ["client_limit"]
+
+
+def test_the_answers_are_no_timing_so_that_a_busy_client_is_no_matter_there() -> None:
+    assert kinds(run(parts=(part("answers", batches=(batch(client_cpu=0.9),)),))) == []
+
+
+def test_a_host_that_slowed_down_is_noisy() -> None:
+    assert kinds(run(host=STEADY.model_copy(update={"calibration_ms_after": (7.0,)}))) == ["noisy_host"]
+
+
+def test_repeats_that_differ_widely_are_named() -> None:
+    wide = part("load", [rate("load.4.tokens_per_second", "4 at once, tokens/s", 100, (90.0, 110.0))])
+    close = part("load", [rate("load.4.tokens_per_second", "4 at once, tokens/s", 100, (98.0, 102.0))])
+    assert kinds(run(parts=(wide,))) == ["unsteady"]
+    assert kinds(run(parts=(close,))) == []
+
+
+def test_an_accelerator_that_throttled_is_named() -> None:
+    cool = Accelerator(name="L4", driver="1")
+    assert kinds(run(accelerators=(cool,))) == []
+    assert kinds(run(accelerators=(cool.model_copy(update={"throttled": ("hardware slowdown",)}),))) == ["throttled"]
+
+
+def test_a_first_token_far_later_than_the_others_is_named_and_stays() -> None:
+    usual = [request() for _ in range(5)]
+    assert kinds(load([*usual, request(ttft_ms=240.0)])) == []
+    assert kinds(load([*usual, request(ttft_ms=260.0)])) == ["slow_first"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, []),
+        ({"tokens_from": "chunks"}, ["no_usage"]),
+        ({"cached_tokens": 9}, []),
+        ({"cached_tokens": 10}, ["cached_prompt"]),
+        ({"tokens_from": "chunks", "kind": "cut"}, []),
+    ],
+)
+def test_what_is_counted_of_a_request(fields: dict[str, Any], expected: list[str]) -> None:
+    assert list(request_cautions(request(**fields))) == expected
+
+
+@pytest.mark.parametrize("kind", ["no_usage", "cached_prompt"])
+def test_what_was_counted_becomes_a_warning(kind: str) -> None:
+    assert kinds(load(cautions={kind: 1})) == [kind]
+
+
+def test_cached_questions_are_no_matter_since_answers_are_no_timing() -> None:
+    assert kinds(run(parts=(part("answers", items=items(), cautions={"cached_prompt": 4}),))) == []
+
+
+def test_replies_that_were_cut_off_are_named_with_the_limit() -> None:
+    (warning,) = judge(run(parts=(part("answers", items=items(), cautions={"cut_off": 3}),)))
+    assert warning.text == (
+        "Answers: 3 of 40 replies were cut off at 128 tokens; what they would have said is not known."
+    )
+
+
+def test_failed_requests_are_named_by_kind() -> None:
+    failed = part("load", errors={"http_429": 2, "cut": 1}, requests=40, batches=(batch(requests=[request()]),))
+    (warning,) = judge(run(parts=(failed,)))
+    assert warning.text.startswith("Load: 3 of 40 requests failed and are in no timing: 2 http_429")
