@@ -22,18 +22,17 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
         *("sagemaker.CreateModel", "sagemaker.CreateEndpointConfig", "sagemaker.CreateEndpoint", "sagemaker.AddTags"),
         *("sagemaker.UpdateEndpoint", "sagemaker.DeleteModel", "sagemaker.DeleteEndpointConfig"),
         *("sagemaker.DeleteEndpoint", "sagemaker-runtime.InvokeEndpoint"),
-        *("sagemaker-runtime.InvokeEndpointWithResponseStream", "secretsmanager.DescribeSecret"),
+        *("sagemaker-runtime.InvokeEndpointWithResponseStream"),
         *(
             "scheduler.CreateSchedule",
             "scheduler.UpdateSchedule",
             "scheduler.DeleteSchedule",
-            "scheduler.ListSchedules",
         ),
     ),
     "ec2": (
         *("ec2.RunInstances", "ec2.CreateTags", "ec2.TerminateInstances", "ec2.CreateSecurityGroup"),
-        *("ec2.AuthorizeSecurityGroupIngress", "ec2.RevokeSecurityGroupIngress", "ec2.DeleteSecurityGroup"),
-        *("ec2-instance-connect.SendSSHPublicKey", "secretsmanager.DescribeSecret"),
+        *("ec2.AuthorizeSecurityGroupIngress", "ec2.DeleteSecurityGroup"),
+        *("ec2-instance-connect.SendSSHPublicKey"),
     ),
 }
 """What each way of serving sends beside its reads."""
