@@ -132,7 +132,7 @@ def _deployed(
         expires=endpoint.expires,
         expected_seconds=seconds,
         expected_from=basis,
-        url=endpoint.url,
+        url=history.openai_base(endpoint.url),
         key_file=endpoint.key_file,
         made=tuple(str(step.call) for step in book.steps(deployment) if step.state == "done"),
         left_out=plan.left_out,
@@ -146,7 +146,9 @@ def _deployed(
 def _for_an_editor(endpoint: Endpoint) -> tuple[str, ...]:
     if not (endpoint.url and endpoint.key_file):
         return ()
-    return (f"For your own editor: OpenAI base URL {endpoint.url}, the key is in {endpoint.key_file}.",)
+    return (
+        f"For your own editor: OpenAI base URL {history.openai_base(endpoint.url)}, the key is in {endpoint.key_file}.",
+    )
 
 
 DEPLOY_ENDPOINT = Tool(deploy_endpoint, title="Deploy endpoint", effect=Effect.WRITE, long=True)

@@ -39,6 +39,8 @@ class EndpointList(Result):
     count: int
     billing: int
     usd_per_hour_total: float
+    spent_usd: Mapping[str, str] = {}
+    """So far, over everything that has a price, ended or not: `all` and `today` (UTC)."""
     by_state: Mapping[str, int]
     filter: Mapping[str, str]
     complete: bool
@@ -102,6 +104,7 @@ def list_endpoints(
         count=len(rows),
         billing=billing,
         usd_per_hour_total=round(total, 4),
+        spent_usd=history.totals(book),
         by_state=dict(sorted(Counter(row.state for row in rows).items())),
         filter=chosen,
         complete=not unread,
@@ -208,7 +211,7 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         billing=row.billing,
         model=endpoint.model,
         reason=bounded(endpoint.reason, 600),
-        url=endpoint.url,
+        url=history.openai_base(endpoint.url),
         key_file=endpoint.key_file,
         created=endpoint.created,
         expires=endpoint.expires,

@@ -51,13 +51,31 @@ def expected(book: Book, endpoint: Endpoint) -> tuple[float | None, str]:
     return round(estimate.seconds, 1), f"median of {estimate.n} earlier start{'' if estimate.n == 1 else 's'} here"
 
 
+def openai_base(url: str) -> str:
+    """The base URL that an OpenAI client wants: with /v1 where an endpoint is a plain host and port."""
+    return url if not url or url.endswith("/v1") or url.count("/") > 2 else f"{url}/v1"
+
+
+def _range(low: float, high: float) -> str:
+    words = f"${low:,.2f}", f"${high:,.2f}"
+    return words[0] if words[0] == words[1] else " to ".join(words)
+
+
+def totals(book: Book) -> dict[str, str]:
+    """Money spent so far over everything that has a price: all of it and today (UTC); empty when nothing has one."""
+    found = book.spend.totals(days=1)
+    if found is None:
+        return {}
+    today = found.days[-1] if found.days else None
+    return {"all": _range(found.low, found.high), "today": _range(today.low, today.high) if today else "$0.00"}
+
+
 def spent(book: Book, deployment: str) -> str:
     """ "$0.08", or "$0.05 to $0.08" where the placement time is not known; empty for what has no price."""
     amount = book.spend.spent(deployment) if deployment else None
     if amount is None:
         return ""
-    low, high = f"${amount.low:,.2f}", f"${amount.high:,.2f}"
-    return low if low == high else f"{low} to {high}"
+    return _range(amount.low, amount.high)
 
 
 def changed(book: Book, endpoint: Endpoint, change: Change) -> None:
