@@ -25,7 +25,13 @@ def test_a_count_of_zero_and_a_false_are_sent_and_written() -> None:
 
 def test_text_holds_headline_figures_table_notes_and_next_step() -> None:
     report = Report(
-        headline="One.", count=1, complete=True, rate=105.1, rows=(Row(name="a|b", tokens=1313),), notes=("Note.",), next="go."
+        headline="One.",
+        count=1,
+        complete=True,
+        rate=105.1,
+        rows=(Row(name="a|b", tokens=1313),),
+        notes=("Note.",),
+        next="go.",
     )
     assert report.text() == (
         "**One.**\n\ncount 1 · complete yes · rate 105.1\n\n"
