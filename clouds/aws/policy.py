@@ -19,20 +19,28 @@ READS: Mapping[str, tuple[Call, ...]] = {
 
 CHANGES: Mapping[str, tuple[str, ...]] = {
     "sagemaker": (
-        *("sagemaker.CreateModel", "sagemaker.CreateEndpointConfig", "sagemaker.CreateEndpoint", "sagemaker.AddTags"),
-        *("sagemaker.UpdateEndpoint", "sagemaker.DeleteModel", "sagemaker.DeleteEndpointConfig"),
-        *("sagemaker.DeleteEndpoint", "sagemaker-runtime.InvokeEndpoint"),
-        *("sagemaker-runtime.InvokeEndpointWithResponseStream"),
-        *(
-            "scheduler.CreateSchedule",
-            "scheduler.UpdateSchedule",
-            "scheduler.DeleteSchedule",
-        ),
+        "sagemaker.CreateModel",
+        "sagemaker.CreateEndpointConfig",
+        "sagemaker.CreateEndpoint",
+        "sagemaker.AddTags",
+        "sagemaker.UpdateEndpoint",
+        "sagemaker.DeleteModel",
+        "sagemaker.DeleteEndpointConfig",
+        "sagemaker.DeleteEndpoint",
+        "sagemaker-runtime.InvokeEndpoint",
+        "sagemaker-runtime.InvokeEndpointWithResponseStream",
+        "scheduler.CreateSchedule",
+        "scheduler.UpdateSchedule",
+        "scheduler.DeleteSchedule",
     ),
     "ec2": (
-        *("ec2.RunInstances", "ec2.CreateTags", "ec2.TerminateInstances", "ec2.CreateSecurityGroup"),
-        *("ec2.AuthorizeSecurityGroupIngress", "ec2.DeleteSecurityGroup"),
-        *("ec2-instance-connect.SendSSHPublicKey"),
+        "ec2.RunInstances",
+        "ec2.CreateTags",
+        "ec2.TerminateInstances",
+        "ec2.CreateSecurityGroup",
+        "ec2.AuthorizeSecurityGroupIngress",
+        "ec2.DeleteSecurityGroup",
+        "ec2-instance-connect.SendSSHPublicKey",
     ),
 }
 """What each way of serving sends beside its reads."""

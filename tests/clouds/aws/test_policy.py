@@ -54,6 +54,10 @@ def test_whoever_deploys_may_send_everything_that_the_services_send_and_the_simu
     assert {policy.action(call) for call in {*written(), *OPERATIONS}} - allowed() == UNUSED
 
 
+def test_every_action_is_a_service_and_an_operation() -> None:
+    assert [one for one in allowed() if not re.fullmatch(r"[a-z0-9-]+:[A-Z][A-Za-z]+", one)] == []
+
+
 def test_a_call_of_the_services_that_no_policy_names_would_be_noticed() -> None:
     assert policy.action("sagemaker.CreateTrainingJob") not in allowed()
 
