@@ -131,7 +131,7 @@ def endpoint(seen: Seen, hardware: Hardware | None) -> Endpoint:
         billing=False,
         model=launch.model if launch else "",
         reason=reason,
-        url=f"http://127.0.0.1:{port}" if port else "",
+        url=f"http://127.0.0.1:{port}/v1" if port else "",
         created=str(seen.spec.get("created", "")),
         expires=expires(seen),
         deployment=seen.deployment,

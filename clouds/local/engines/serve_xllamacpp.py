@@ -125,6 +125,7 @@ def main() -> int:
         server = xllamacpp.Server(params(xllamacpp, given))
     except RuntimeError as error:
         print(f"error: {error}", file=sys.stderr)
+        time.sleep(0.2)  # its log is written by a thread of its own: let it say why
         return 1
     while server.listening_address:
         time.sleep(3600)

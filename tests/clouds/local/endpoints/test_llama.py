@@ -30,7 +30,7 @@ def test_deploy_query_delete(bench: Any) -> None:
         "local:llama:this-machine:one", "ready", False, "tiny-random", plan.deployment,
     )  # fmt: skip
     assert [phase.name for phase in endpoint.phases][:3] == ["engine start", "model load", "first token"]
-    assert endpoint.url == wire.url
+    assert endpoint.url == f"{wire.url}/v1", "the base URL that an OpenAI client wants"
     assert (wire.model, wire.fresh_connection, dict(wire.extra_body)) == ("tiny-random", True, {})
     assert "cache_prompt" in wire.accepts
 

@@ -94,12 +94,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("change", "problem"), WRONG, ids=[str(row[0]) for row in WRONG])
-def test_a_wrong_change_is_refused_and_what_ran_runs(bench: Any, change: dict[str, Any], problem: str) -> None:
+def test_a_wrong_change_is_refused_and_what_ran_runs(bench: Any) -> None:
     plan = bench.begin(bench.plan("one"))
     bench.create(plan)
-    with pytest.raises(InvalidInput, match=problem):
-        update(bench, plan.ref, **change)
+    for change, problem in WRONG:
+        with pytest.raises(InvalidInput, match=problem):
+            update(bench, plan.ref, **change)
     assert bench.steps(plan.deployment)[-1] == ("StartEngine", "done")
     assert bench.llama.get(plan.ref).state in {"loading", "ready"}
 
