@@ -115,20 +115,26 @@ class ModelClient:
 
     async def in_flight(self, requests: Sequence[ChatRequest], streams: int) -> Batch:
         """Send all, `streams` at a time, each stream taking the next request when its last one ended."""
-        ready = [encode_chat(self.wire, self.address, self.dialect, each, self.model) for each in requests]
-        exchanges: list[Exchange | None] = [None] * len(ready)
-        waiting = iter(enumerate(ready))
+        # A signature is good for some minutes only: where the wire signs, a request is made when it is its turn.
+        signed = self.wire.sign is not None
+        ready = [] if signed else [self._encoded(each) for each in requests]
+        exchanges: list[Exchange | None] = [None] * len(requests)
+        waiting = iter(enumerate(requests))
         self._idle += [
-            each for each in await self._connections(min(streams, len(ready))) if isinstance(each, Connection)
+            each for each in await self._connections(min(streams, len(requests))) if isinstance(each, Connection)
         ]
 
         async def stream() -> None:
-            for position, data in waiting:
+            for position, request in waiting:
+                data = self._encoded(request) if signed else ready[position]
                 exchanges[position] = await self._exchange(data)
 
         async with watched() as share:
-            await asyncio.gather(*(stream() for _ in range(min(streams, len(ready)))))
+            await asyncio.gather(*(stream() for _ in range(min(streams, len(requests)))))
         return self._batch(requests, [each for each in exchanges if each is not None], share)
+
+    def _encoded(self, request: ChatRequest) -> bytes:
+        return encode_chat(self.wire, self.address, self.dialect, request, self.model)
 
     async def one(self, request: ChatRequest) -> Reply:
         """A single request by itself."""

@@ -57,8 +57,12 @@ def find(api: AwsApi, ref: EndpointRef, *, ended: bool = False) -> dict[str, Any
 
 
 def rows_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The machines of a DescribeInstances."""
-    return [row for group in answer.get("Reservations", []) for row in group["Instances"]]
+    """The machines of a DescribeInstances, each with its account."""
+    return [
+        {**row, "OwnerId": group.get("OwnerId", "")}
+        for group in answer.get("Reservations", [])
+        for row in group["Instances"]
+    ]
 
 
 def console(api: AwsApi, region: str, instance: str) -> tuple[str, ...] | None:

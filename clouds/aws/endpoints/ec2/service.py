@@ -10,7 +10,7 @@ from typing import Any
 
 from clouds.aws import regions
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import tags
+from clouds.aws.endpoints import permissions, tags
 from clouds.aws.endpoints.ec2 import belongings, calls, create, machine, outside, removal, ssh, view
 from clouds.aws.endpoints.ec2.plan import Planner
 from clouds.aws.endpoints.ec2.serving import PORT
@@ -41,6 +41,7 @@ class Ec2:
     """One machine a deployment. Nothing is read or imported before the first use."""
 
     reads: tuple[Call, ...] = machine.READS
+    writes: tuple[Call, ...] = permissions.EC2
 
     def __init__(
         self,

@@ -44,6 +44,7 @@ def build(ref: EndpointRef, row: Mapping[str, Any], lines: tuple[str, ...] | Non
         created=tags.stamp(launched),
         expires=mine.get(tags.EXPIRES, "") if tags.moment(mine.get(tags.EXPIRES, "")) else "",
         deployment=mine.get(tags.DEPLOYMENT, ""),
+        account=str(row.get("OwnerId", "")),
         engine=facts.model_copy(update={"model": facts.model or model})
         if facts
         else EngineFacts(engine=engine, model=model)

@@ -41,6 +41,8 @@ class Build:
     chosen: Chosen
     deployment: str = tags.PLACEHOLDER
     suffix: str = ""
+    image_words: str = ""
+    """The image as a person reads it: version, tag, the beginning of its digest."""
 
     @property
     def pairs(self) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ Everything else is read from AWS. Calls are sent as planned; a name that is ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -136,6 +136,12 @@ def undo(run: Run, region: str) -> removal.Removed:
         return removal.Removed((part,))
 
 
+def _said(attempt: Mapping[str, Any]) -> str:
+    """AWS's words, with its code where they do not hold it already."""
+    code, words = str(attempt["code"]), str(attempt["said"]).rstrip(".")
+    return words if code in words else f"{code}: {words}"
+
+
 def _check_not_over(run: Run) -> None:
     """Raises StartFailed when the promised end came before it was ready."""
     if run.end > run.now():
@@ -182,15 +188,15 @@ def nowhere(run: Run) -> CloudError:
     if kinds == {"not_offered"}:
         kind = NotOffered
     words = "; ".join(
-        f"{one['region']} ({', '.join(one['types'])}), waited {one['waited_seconds']:.0f} s: "
-        f"{one['code']}: {one['said']}"
+        f"{one['region']} ({', '.join(one['types'])}), waited {one['waited_seconds']:.0f} s: {_said(one)}"
         for one in run.attempts
     )
     left = [word for one in run.attempts for word in one.get("left", [])]
-    rest = f" Still there: {'; '.join(left)}" if left else " Nothing remains."
+    # an instance that was placed would have ended in another error: nothing of this was billed
+    rest = f"Still there: {'; '.join(left)}." if left else "Nothing remains and nothing was billed."
     return kind(
         f"deploying {run.plan.spec.name}",
-        answered=words + "." + rest,
+        answered=f"{words}. {rest}",
         code=str(run.attempts[-1]["code"]),
         fix="Name other regions or types (check_quota shows where there is quota), or try again later.",
     )

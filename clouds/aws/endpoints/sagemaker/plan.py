@@ -121,7 +121,9 @@ class Planner:
     def _build(
         self, spec: DeploymentSpec, chosen: options.Chosen, pool: Pool, who: preflight.Caller, end: datetime
     ) -> Build:
-        image = chosen.image or images.newest_vllm(self.api, pool.region).exact
+        found = None if chosen.image else images.newest_vllm(self.api, pool.region)
+        image = found.exact if found else chosen.image
+        words = f"vLLM {found.version} ({found.tag}, {found.digest[:15]}…)" if found else image.rsplit("/", 1)[-1]
         return Build(
             name=spec.name,
             model=spec.model,
@@ -133,6 +135,7 @@ class Planner:
             types=pool.names,
             accelerators=pool.types[0].accelerators,
             chosen=chosen,
+            image_words=words,
         )
 
     def _shared(self, build: Build, chosen: options.Chosen) -> list[PlanStep]:
@@ -175,7 +178,7 @@ _WORDS = {
 def _steps(build: Build, who: preflight.Caller, regions: int) -> list[PlanStep]:
     types, where = ", ".join(build.types), f" in {build.region}" if regions > 1 else ""
     words = {
-        "CreateModel": f"make the model: {build.image.rsplit('/', 1)[-1][:60]} with {build.model}{where}",
+        "CreateModel": f"make the model: {build.image_words[:140]} with {build.model}{where}",
         "CreateEndpointConfig": f"make the endpoint config: first free of {types}, "
         f"up to {build.chosen.capacity_wait_seconds} s for an instance{where}",
         "CreateSchedule": "schedule the deletion of its {part} for {when}" + where,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from clouds.aws.api import AwsApi
+from clouds.aws.endpoints import permissions
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import create, delete, invoke, listing, removal, streams, update, view
 from clouds.aws.endpoints.sagemaker.plan import Planner
@@ -35,6 +36,7 @@ class SageMaker:
     """Real-time endpoints. Nothing is read or imported before the first use."""
 
     reads: tuple[Call, ...] = view.READS
+    writes: tuple[Call, ...] = permissions.SAGEMAKER
 
     def __init__(
         self,

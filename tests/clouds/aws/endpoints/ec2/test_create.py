@@ -37,6 +37,7 @@ def test_one_l4_is_deployed_and_ready_once_a_token_came_through_the_tunnel(rig: 
     assert endpoint.cloud_status.startswith("running (i-")
     assert endpoint.price is not None
     assert (endpoint.price.amount, endpoint.expires) == (0.8048, "2026-11-29T19:00:00Z")
+    assert endpoint.account == "123456789012"
     assert endpoint.engine is not None
     assert endpoint.engine.kv_cache_tokens == 723_484
     assert endpoint.phases == (

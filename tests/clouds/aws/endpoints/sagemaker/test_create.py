@@ -160,9 +160,11 @@ def test_no_capacity_anywhere_is_a_plain_account_and_leaves_nothing(rig: Rig) ->
     with pytest.raises(NoCapacity) as told:
         rig.sagemaker.create(plan, rig.book, rig.heard)
     words = told.value.answered
-    assert words.startswith("us-east-1 (ml.g6.xlarge, ml.g6.2xlarge), waited 315 s: InsufficientInstanceCapacity: ")
+    assert words.startswith(
+        "us-east-1 (ml.g6.xlarge, ml.g6.2xlarge), waited 315 s: Unable to provision requested ML compute"
+    )
     assert "us-west-2 (ml.g6.xlarge, ml.g6.2xlarge), waited 0 s: ResourceLimitExceeded: " in words
-    assert words.endswith(" Nothing remains.")
+    assert words.endswith(" Nothing remains and nothing was billed.")
     assert "check_quota" in told.value.fix
     assert empty(rig)
     assert rig.account.bills == []

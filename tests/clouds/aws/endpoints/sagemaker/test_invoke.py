@@ -89,6 +89,28 @@ def test_sixteen_at_once_are_each_signed_for_themselves() -> None:
     assert [reply.kind for reply in replies] == ["ok"] * 16
 
 
+def test_a_request_that_waits_for_its_turn_is_signed_when_it_comes() -> None:
+    """AWS takes a signature for some minutes only; a long set of questions takes longer."""
+    signed_after: list[int] = []
+
+    async def run(wire: Wire) -> list[Any]:
+        async with ModelClient(wire) as client:
+            requests = [ChatRequest(f"Question {number}", max_tokens=4) for number in range(4)]
+            return list((await client.in_flight(requests, 1)).replies)
+
+    with RuntimeServer() as server:
+        wire = at(server)
+
+        def sign(method: str, url: str, body: bytes) -> Any:
+            signed_after.append(len(server.asked))
+            assert wire.sign is not None
+            return wire.sign(method, url, body)
+
+        replies = asyncio.run(run(replace(wire, sign=sign)))
+    assert [reply.kind for reply in replies] == ["ok"] * 4
+    assert signed_after == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("breaks_after", [0, 3])
 def test_an_error_in_mid_stream_is_an_error_and_never_a_shorter_answer(breaks_after: int) -> None:
     with RuntimeServer(Script(words=("a",) * 20, cut=200, breaks_after=breaks_after)) as server:

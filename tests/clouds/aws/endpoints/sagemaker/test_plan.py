@@ -56,6 +56,12 @@ def test_the_model_is_the_article_s_call_with_the_image_by_digest(rig: Rig) -> N
     }
 
 
+def test_the_image_is_named_by_version_tag_and_digest(rig: Rig) -> None:
+    texts = [step.text for step in rig.plan().steps]
+    tag = "0.30.0-gpu-py312-cu130-ubuntu24.04-sagemaker-v1.1"
+    assert f"make the model: vLLM 0.30.0 ({tag}, sha256:4f2c4f2c…) with google/gemma-4-E2B-it" in texts
+
+
 def test_pools_are_in_order_and_every_time_out_is_set(rig: Rig) -> None:
     (config,) = [step.call.parameters for step in rig.plan().steps if step.call.operation == "CreateEndpointConfig"]
     (variant,) = config["ProductionVariants"]
