@@ -101,7 +101,9 @@ class AwsQuotas:
             quotas = tuple(quota for job in jobs for quota in _quotas(*job, missed))
         if not jobs and refused and all(isinstance(error, NotSignedIn) for error in refused):
             raise refused[0]
-        return Read(found=quotas, unread=tuple(missed))
+        codes = {quota.name: quota.code for quota in quotas if quota.code}  # a code is the same in every region
+        coded = (quota.model_copy(update={"code": codes.get(quota.name, "")}) for quota in quotas)
+        return Read(found=tuple(coded), unread=tuple(missed))
 
     def _listed(self, region: str, wanted: Wanted) -> Found:
         found = Found(region, dict.fromkeys(wanted.hosting), {})
