@@ -9,7 +9,7 @@ from typing import Any
 
 from clouds.models import Scope
 from clouds.models.waste import Detail, Row, Unresolved, Waste, WasteCheck
-from tools.waste.reading import Box, moment
+from tools.waste.reading import ODD, Box, moment
 from tools.waste.sight import Blind, Sight, Young, why
 
 NAMED = 20
@@ -79,11 +79,14 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
         _gap(found.unread, (call, why(error)), call, why(error)).add(kind.name)
     age, now, at = check.age, sight.now, sight.at
     for row in box.rows:
-        if only is not None and kind.id(row, at) not in only:
-            continue
         found.rows += 1
-        word = "in use now"
+        word, name = "in use now", ""
         try:
+            if only is not None:
+                name = kind.id(row, at)
+                if name not in only:
+                    found.rows -= 1
+                    continue
             if kind.managed is not None and (who := kind.managed(row)):
                 found.managed = found.managed or Gap("", "managed by the cloud or another service")
                 found.managed.add(f"{kind.label(row)} ({who})")
@@ -101,21 +104,21 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
         except Young:
             word = "too new"
             found.too_new = found.too_new or Gap("", f"younger than {_words(age.total_seconds())}")
-            found.too_new.add(kind.label(row))
+            found.too_new.add(_label(check, row))
         except Unresolved as error:
             word = f"unresolved: {error}"
-            _gap(found.unresolved, str(error), "", str(error)).add(kind.label(row))
+            _gap(found.unresolved, str(error), "", str(error)).add(_label(check, row))
         except Blind as error:
             word = f"unread: {error.call}: {why(error.error)}"
-            _gap(found.unread, (error.call, why(error.error)), error.call, why(error.error)).add(kind.label(row))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            _gap(found.unread, (error.call, why(error.error)), error.call, why(error.error)).add(_label(check, row))
+        except ODD as error:
             reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
             call = f"{box.read.service}.{box.read.operation}"
             word = f"unread: {reason}"
             _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
         finally:
-            if only is not None:
-                found.met[kind.id(row, at)] = word
+            if name and (only is None or name in only):
+                found.met[name] = word
     _add_failed(check, sight, found)
     return found
 
@@ -160,7 +163,7 @@ def _gap(gaps: dict[Any, Gap], key: Any, call: str, reason: str) -> Gap:
 def _label(check: WasteCheck, row: Row) -> str:
     try:
         return check.kind.label(row)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+    except ODD:
         return check.kind.name
 
 

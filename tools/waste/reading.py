@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -13,6 +13,8 @@ from clouds.models import Scope
 from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row
 
 NOT_APPLICABLE = (ApiDisabled, NotOffered)
+ODD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What reading a row of another form than expected raises."""
 
 
 @dataclass(eq=False)
@@ -77,39 +79,89 @@ class Ask:
 def requests(
     box: Box, parents: Sequence[Row], now: datetime, kind: Kind | None, only: frozenset[str] | None
 ) -> Iterator[Ask]:
-    """The requests that a detail or a metric needs for the rows of its parent."""
+    """The requests that a detail or a metric needs for the rows of its parent; an odd row is noted and left out."""
     read = box.read
     if isinstance(read, Listing):
         return
-    wanted = [row for row in parents if read.when is None or read.when(row)]
-    if kind is not None:
-        if kind.managed is not None:
-            wanted = [row for row in wanted if not kind.managed(row)]
-        if only is not None:
-            box.restricted = True
-            wanted = [row for row in wanted if kind.id(row, box.scope) in only]
+    if only is not None and kind is not None:
+        box.restricted = True
+    wanted = [row for row in parents if _careful(box, row, lambda row: _wanted(box, row, kind, only))]
     if isinstance(read, Metric):
         if kind is not None:
-            limit = now - timedelta(days=read.days)
-            for row in wanted:
-                made = moment(kind.created(row)) if kind.created is not None else None
-                if made is None:
-                    box.ageless.add(id(row))
-                elif made > limit:
-                    box.young.add(id(row))
-            wanted = [row for row in wanted if id(row) not in box.young]
+            wanted = [row for row in wanted if not _careful(box, row, lambda row: _young(box, read, kind, row, now))]
+        wanted = [row for row in wanted if id(row) not in box.failed]
         box.kept = wanted
         if wanted:
-            for question in read.ask(wanted, box.scope, now - timedelta(days=read.days), now):
-                yield Ask(
-                    question.parameters, tuple(wanted[owner] for owner in question.owners), question, question.where
-                )
+            yield from _questions(box, read, wanted, now)
         return
+    wanted = [row for row in wanted if id(row) not in box.failed]
     box.kept.extend(wanted)
     for start in range(0, len(wanted), read.batch):
         rows = tuple(wanted[start : start + read.batch])
+        found = _ask(box, read, rows)
+        if found is not None:
+            yield found
+
+
+def _careful(box: Box, row: Row, test: Callable[[Row], bool]) -> bool:
+    """A test of one row; where the row has another form than expected it is noted as unread."""
+    try:
+        return test(row)
+    except ODD as error:
+        box.failed[id(row)] = _odd(error)
+        box.kept.append(row)
+        return False
+
+
+def _odd(error: Exception) -> ValueError:
+    return ValueError(f"an answer of another form than expected ({type(error).__name__})")
+
+
+def _wanted(box: Box, row: Row, kind: Kind | None, only: frozenset[str] | None) -> bool:
+    read = box.read
+    if isinstance(read, Listing) or (read.when is not None and not read.when(row)):
+        return False
+    if kind is None:
+        return True
+    if kind.managed is not None and kind.managed(row):
+        return False
+    return only is None or kind.id(row, box.scope) in only
+
+
+def _young(box: Box, read: Metric, kind: Kind, row: Row, now: datetime) -> bool:
+    """Whether a row is younger than the window; rows of unknown age are noted, since silence says nothing of them."""
+    made = moment(kind.created(row)) if kind.created is not None else None
+    if made is None:
+        box.ageless.add(id(row))
+        return False
+    if made > now - timedelta(days=read.days):
+        box.young.add(id(row))
+        return True
+    return False
+
+
+def _questions(box: Box, read: Metric, wanted: list[Row], now: datetime) -> Iterator[Ask]:
+    start = now - timedelta(days=read.days)
+    try:
+        questions = list(read.ask(wanted, box.scope, start, now))
+    except ODD:  # one odd row among them: ask row by row, so that only that one is left out
+        questions = []
+        for row in wanted:
+            if _careful(box, row, lambda row: bool(list(read.ask([row], box.scope, start, now)))):
+                for question in read.ask([row], box.scope, start, now):
+                    yield Ask(question.parameters, (row,) * len(question.owners), question, question.where)
+    for question in questions:
+        rows = tuple(wanted[owner] for owner in question.owners)
+        yield Ask(question.parameters, rows, question, question.where)
+
+
+def _ask(box: Box, read: Detail, rows: tuple[Row, ...]) -> Ask | None:
+    try:
         where = read.where(rows[0], box.scope) if read.where is not None else None
-        yield Ask(read.ask(rows, box.scope), rows, None, where)
+        return Ask(read.ask(rows, box.scope), rows, None, where)
+    except ODD as error:
+        box.failed.update({id(row): _odd(error) for row in rows})
+        return None
 
 
 def fill(box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:

@@ -11,7 +11,6 @@ from clouds.aws.checks.ec2_reads import (
     ADDRESS,
     INSTANCES,
     INTERFACE,
-    INTERFACES,
     instance_key,
     scheduled,
 )
@@ -35,19 +34,12 @@ def _nat_addresses(row: Row) -> Iterable[Any]:
     return [each["AllocationId"] for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
 
 
-def _interface_addresses(row: Row) -> Iterable[Any]:
-    found = row.get("Association") or {}
-    return [found["AllocationId"]] if found.get("AllocationId") else []
-
-
 def _unassociated(row: Row, seen: Seen) -> Waste | None:
     if row.get("AssociationId") or row.get("InstanceId") or row.get("NetworkInterfaceId") or own_pool(row):
         return None
     allocation = row.get("AllocationId")
     # An address of a NAT gateway may be listed without its association (seen with an emulator, 2026-11-29).
     if allocation and allocation in seen.index(NAT_GATEWAYS, _nat_addresses):
-        return None
-    if allocation and allocation in seen.index(INTERFACES, _interface_addresses):
         return None
     return Waste(
         reason="belongs to nothing",
@@ -73,7 +65,7 @@ UNASSOCIATED = WasteCheck(
     id="eip-unassociated",
     title="Elastic IP that belongs to nothing",
     kind=ADDRESS,
-    reads=(NAT_GATEWAYS, INTERFACES),
+    reads=(NAT_GATEWAYS,),
     judge=_unassociated,
     why="Every public IPv4 address is billed by the hour, and this one is not even in use.",
     spares=("belongs to an instance, interface or NAT gateway", "managed by a service", "of an own pool (BYOIP)"),

@@ -159,7 +159,7 @@ def _to_gp3(doomed: Doomed) -> tuple[CleanupStep, ...]:
 
 GP2 = WasteCheck(
     id="ebs-gp2-to-gp3",
-    title="gp2 volume that would cost less as gp3",
+    title="Volume of the sort gp2 that would cost less as gp3",
     kind=VOLUME,
     judge=_dearer,
     why="gp3 costs about a fifth less for the same size; the change is made while the volume is in use.",

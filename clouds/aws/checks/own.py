@@ -30,6 +30,8 @@ OWN = Kind(
 
 def _expired(row: Row, seen: Seen) -> Waste | None:
     found = words.tags(row)
+    if DEPLOYMENT not in found:
+        return None
     end = words.moment(found.get(EXPIRES, "").replace("_", ":"))
     if not any(part in row["ResourceARN"] for part in _BILLS):
         return None
