@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted(path for top in ("tools", "clouds") for path in (ROOT / top).rglob("*.py")) + [ROOT / "server.py"]
+MODULES = [*sorted(path for top in ("tools", "clouds") for path in (ROOT / top).rglob("*.py")), ROOT / "server.py"]
 SOURCES = sorted(
     path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py")
 )
@@ -24,6 +24,7 @@ HEAVY = CLOUD_SDKS | {
     "aiohttp", "gguf", "httptools", "httpx", "jinja2", "libgguf", "matplotlib", "numpy", "platformdirs", "psutil",
     "safetensors", "scipy", "uvloop",
 }  # fmt: skip
+PRELUDE = ("tools.environment", "tools.fallback", "tools.handover")
 LONGEST = 300
 
 
@@ -59,31 +60,32 @@ def _at_import(body: list[ast.stmt]) -> Iterator[ast.AST]:
 
 def forbidden(module: str, target: str) -> str:
     """Why `module` may not import `target`; empty when it may."""
-    parts, aim = module.split("."), target.split(".")
+    aim = target.split(".")
     if aim[0] == "server" and len(aim) <= 2 and module != "server":
         return "nothing imports server"
     if aim[0] == "mcp" and not (module == "server" or module.startswith("tools.registry.")):
         return "mcp is known to server.py and tools/registry only"
-    if aim[0] in CLOUD_SDKS and not (parts[0] == "clouds" and len(parts) > 1):
+    if aim[0] in CLOUD_SDKS and not module.startswith("clouds."):
         return "an SDK stays inside its cloud"
-    if module.startswith(("tools.environment", "tools.fallback")) and aim[0] not in {*sys.stdlib_module_names, "tools"}:
-        return "" if target.startswith("clouds.errors") else "the prelude runs before anything is installed"
-    if parts[0] == "tools":
-        return (
-            ""
-            if aim[0] != "clouds" or (len(aim) > 1 and aim[1] in {"base", "errors", "models", "openai"})
-            else "tools know ports only"
-        )
-    if module in {"clouds.errors"} or module.startswith("clouds.models"):
-        if aim[0] in {"tools"} or (aim[0] == "clouds" and aim[1] not in {"models", "errors"}):
+    if module.startswith(PRELUDE):
+        known = aim[0] in {*sys.stdlib_module_names, "tools"} or target.startswith("clouds.errors")
+        return "" if known else "the prelude runs before anything is installed"
+    if module.startswith("tools"):
+        ports = aim[0] != "clouds" or (len(aim) > 1 and aim[1] in {"base", "errors", "models", "openai"})
+        return "" if ports else "tools know ports only"
+    return _forbidden_to_clouds(module, aim) if module.startswith("clouds") else ""
+
+
+def _forbidden_to_clouds(module: str, aim: list[str]) -> str:
+    parts = module.split(".")
+    if aim[0] == "tools":
+        return "clouds never import tools"
+    if module == "clouds.errors" or module.startswith("clouds.models"):
+        if aim[0] == "clouds" and aim[1] not in {"models", "errors"}:
             return "records and errors know nobody"
         return "" if aim[0] in {*sys.stdlib_module_names, "pydantic", "clouds"} else "records are plain"
-    if parts[0] == "clouds" and aim[0] == "tools":
-        return "clouds never import tools"
-    if parts[0] == "clouds" and aim[0] == "clouds" and len(aim) > 1 and len(parts) > 1:
-        own = parts[1]
-        if aim[1] not in SHARED_CLOUD and aim[1] != own:
-            return "no cloud imports another"
+    if aim[0] == "clouds" and len(aim) > 1 and len(parts) > 1 and aim[1] not in {*SHARED_CLOUD, parts[1]}:
+        return "no cloud imports another"
     return ""
 
 

@@ -89,7 +89,12 @@ def failure(error: BaseException) -> Outcome:
     fault = faults.fault(error)
     if fault["kind"] == "bug":
         log.error("a bug in modelrig", exc_info=error)
-    return Outcome({"error": fault}, bounded(faults.sentence(fault), 4_000), failed=True)
+    return _failed(fault)
+
+
+def _failed(fault: Mapping[str, Any]) -> Outcome:
+    words = bounded(faults.sentence(fault), 4_000)
+    return Outcome({"headline": words.replace("**", ""), "error": fault}, words, failed=True)
 
 
 def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready | Question | Outcome:
@@ -150,7 +155,7 @@ def of_operation(operation: operations.Operation) -> Outcome:
     if operation.result:
         return Outcome(**operation.result)
     if operation.error:
-        return Outcome({"error": operation.error}, faults.sentence(operation.error), failed=True)
+        return _failed(operation.error)
     percent = 100 * operation.done / operation.total if operation.total and operation.done is not None else None
     return success(
         Running(

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from clouds.base import Cloud, EndpointService
 from clouds.errors import InvalidInput, NotFound
 from clouds.models import Endpoint, EndpointRef, Wire
+from tools import environment
 from tools.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,12 +40,13 @@ class Clouds:
         self._home, self._connect, self._connected = home, connect, dict[str, Cloud]()
 
     def get(self, name: str) -> Cloud:
-        """One cloud. Raises InvalidInput for a name that is not on offer."""
+        """One cloud. Raises InvalidInput for a name not on offer, NotInstalled while its packages are missing."""
         if name not in self.names:
             raise InvalidInput(
                 "cloud", f"{name[:40]!r} is not on offer", fix=f"On offer: {', '.join(self.names)}.", allowed=self.names
             )
         if name not in self._connected:
+            environment.require(name)
             self._connected[name] = self._connect(name, self._home)
         return self._connected[name]
 

@@ -10,7 +10,7 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from clouds.base import Cloud
-from clouds.errors import CloudError, InvalidInput, NotSignedIn
+from clouds.errors import CloudError, InvalidInput, NotInstalled, NotSignedIn
 from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, Scope, State, Unread
 from tools import history
 from tools.context import Clouds, Target
@@ -48,7 +48,7 @@ class EndpointList(Result):
     rows: tuple[Row, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_looked_at: tuple[str, ...] = ()
-    """Clouds without a sign-in in which the ledger knows of nothing."""
+    """Clouds without a sign-in, or without their packages, in which the ledger knows of nothing."""
 
 
 def list_endpoints(
@@ -65,17 +65,17 @@ def list_endpoints(
     names = (clouds.get(cloud).name,) if cloud else clouds.names
     found: dict[str, Endpoint] = {}
     unread: list[Unread] = []
-    signed_out: list[str] = []
+    closed: list[str] = []
     ours = {each.ref.split(":")[0] for each in book.deployments.live()}
     for name in names:
         try:
             read = _read(clouds.get(name))
-        except NotSignedIn as error:
-            # Without a sign-in and without anything of ours in the ledger there is nothing to look at, and it is said.
+        except (NotSignedIn, NotInstalled) as error:
+            # Without a way in and without anything of ours in the ledger there is nothing to look at, and it is said.
             if name in ours or cloud:
                 unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
             else:
-                signed_out.append(name)
+                closed.append(f"{name} ({error.kind.replace('_', ' ')})")
             continue
         except CloudError as error:
             unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
@@ -97,7 +97,7 @@ def list_endpoints(
     )
     headline += f", {billing} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
     headline += f", {unsure} of which nobody knows" if unsure else ""
-    headline += f"; {', '.join(signed_out)} not looked at (not signed in)" if signed_out else ""
+    headline += f"; not looked at: {', '.join(closed)}" if closed else ""
     headline += "; NOT everything could be read" if unread else ""
     return EndpointList(
         headline=headline + ".",
@@ -111,7 +111,7 @@ def list_endpoints(
         showing=showing,
         rows=shown,
         unread=tuple(unread[:10]),
-        not_looked_at=tuple(signed_out),
+        not_looked_at=tuple(closed),
         next="" if rows else "deploy_endpoint makes one." if not unread else "see what could not be read.",
     )
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clouds.errors import Cancelled, CloudError, InvalidInput
+from clouds.errors import Cancelled, CloudError, InvalidInput, NotInstalled
+from tools import environment
 from tools.secrecy import clean
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,6 +68,8 @@ def fault(error: BaseException) -> dict[str, Any]:
         found["answered"] = _line(error.answered)
     if error.code:
         found["code"] = _line(error.code)[:100]
+    if isinstance(error, NotInstalled) and (pending := environment.pending()):
+        found["next"] = f"{_full_stop(found['next'])} {pending}"
     if isinstance(error, InvalidInput):
         found["what"] = _line(str(error))
         found["field"] = _line(error.field)[:100]

@@ -36,7 +36,7 @@ def _lean(node: Any, definitions: dict[str, Any], once: set[str], *, names: bool
         if len(arms) == 1 and "$ref" in node:
             return _lean(node, definitions, once)
         if "anyOf" in node and all(set(arm) == {"type"} for arm in node["anyOf"]):
-            node["type"] = [arm["type"] for arm in node.pop("anyOf")]
+            return {}  # any plain value: strict clients take no list of types, and we say what is wrong ourselves
     found = {}
     for key, value in node.items():
         if key == "title" or (key == "default" and value in (None, "", [], {}, False)):
@@ -57,7 +57,9 @@ def output_schema(tool: Tool) -> dict[str, Any]:
         if applies:
             for name, value in extra.model_json_schema()["properties"].items():
                 schema["properties"].setdefault(name, value)
-            schema["required"] = ["headline"]
+    # A client may hold an error result, too, against the schema: it has a headline and says what happened in `error`.
+    schema["properties"]["error"] = {"type": "object"}
+    schema["required"] = ["headline"]
     schema.pop("description", None)
     found: dict[str, Any] = without_prose(lean(schema))
     return found
