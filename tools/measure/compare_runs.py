@@ -16,6 +16,7 @@ from tools.measure.comparing import report
 from tools.measure.comparing.compare import Comparison, Versus, compare
 from tools.measure.comparing.pairs import Moved
 from tools.measure.comparing.rows import Row
+from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
 from tools.result import SHOWN, Result, capped, escape, quoted
 from tools.settings import Settings
@@ -166,7 +167,7 @@ def _bounded(moved: Moved) -> Moved:
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.5g}")
+    return None if value is None else rounded(value)
 
 
 def _table(each: Against, base: str) -> str:

@@ -15,6 +15,7 @@ from tools.measure.gpu import Watch
 from tools.measure.job import Job
 from tools.measure.loop import loop_name
 from tools.measure.record import SCHEMA_VERSION, CostRow, HostCheck, Part, Run
+from tools.result import quoted
 
 SAVE_SECONDS = 1.0
 """A step that ends sooner after the last writing is written with the next one."""
@@ -63,7 +64,7 @@ class Draft:
     def learned(self, listed: Mapping[str, object], client: ModelClient) -> None:
         """What the first reply showed: the model's name, and which optional fields are sent."""
         subject = self.run.subject.model_copy(
-            update={"model": self.run.subject.model or client.model, "listed": listing.plain(listed)}
+            update={"model": self.run.subject.model or quoted(client.model)[1:-1], "listed": listing.plain(listed)}
         )
         sent = {
             "temperature": 0 if client.dialect.temperature else None,
@@ -88,7 +89,7 @@ class Draft:
     def failed(self, error: BaseException) -> None:
         """Remember why it ended; only our own words, never a raw exception's."""
         words = str(error) if isinstance(error, CloudError) else type(error).__name__
-        self.change(failure=words[:500], state="failed" if not self.run.parts else "incomplete")
+        self.change(failure=quoted(words, 500)[1:-1], state="failed" if not self.run.parts else "incomplete")
 
     def close(self, watch: Watch, steal: host.Steal) -> None:
         """What can only be known at the end: host, accelerators, costs, warnings, and whether it is complete."""

@@ -12,9 +12,9 @@ from time import perf_counter
 
 from tools.measure.record import ClientInfo, HostCheck
 
-LOOPS = 7
-WORK = 60_000
-"""One calibration is a few milliseconds of plain arithmetic; seven of them are taken."""
+LOOPS = 5
+WORK = 40_000
+"""One calibration is a few milliseconds of plain arithmetic; five of them are taken."""
 SLOWER = 1.25
 """The same work taking a quarter longer afterwards (or before) is done by another machine."""
 STEAL_PERCENT = 2.0
@@ -23,7 +23,7 @@ LOADED = 0.75
 
 
 def calibrate() -> tuple[float, ...]:
-    """Milliseconds that the same piece of work takes, seven times after one that warms up."""
+    """Milliseconds that the same piece of work takes, five times after one that warms up."""
     found: list[float] = []
     for _ in range(LOOPS + 1):
         begun = perf_counter()

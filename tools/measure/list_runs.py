@@ -12,6 +12,7 @@ from clouds.models import Record
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.record import Run
+from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
 from tools.result import Result, bounded, capped
 from tools.settings import Settings
@@ -79,7 +80,7 @@ def list_runs(
     return RunList(
         headline=f"{len(kept)} run{'' if len(kept) == 1 else 's'}"
         + (f": {', '.join(words)}" if words else "")
-        + (f"; {len(unreadable)} files could not be read" if unreadable else "")
+        + (f"; {len(unreadable)} file{'' if len(unreadable) == 1 else 's'} could not be read" if unreadable else "")
         + ".",
         count=len(kept),
         complete=states["complete"],
@@ -129,7 +130,7 @@ def _row(run: Run) -> RunRow:
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.5g}")
+    return None if value is None else rounded(value)
 
 
 LIST_RUNS = Tool(list_runs, title="List runs", effect=Effect.READ, open_world=False)

@@ -20,11 +20,15 @@ class Feed:
     """Reports from the loop's thread to the thread that waits for it."""
 
     def __init__(self) -> None:
-        self._said: queue.SimpleQueue[tuple[str, float | None, float | None]] = queue.SimpleQueue()
+        self._said: queue.SimpleQueue[tuple[str, float | None, float | None] | None] = queue.SimpleQueue()
 
     def say(self, message: str, done: float | None = None, total: float | None = None) -> None:
         """Never blocks."""
         self._said.put((message, done, total))
+
+    def wake(self) -> None:
+        """End the other thread's wait: there is nothing more to come."""
+        self._said.put(None)
 
     def pass_on(self, progress: Progress, wait: float) -> bool:
         """Report the next one if it comes within `wait` seconds. Raises Cancelled when asked to stop."""
@@ -33,14 +37,17 @@ class Feed:
         except queue.Empty:
             progress.check()
             return False
+        if said is None:
+            return False
         progress.report(*said)
         return True
 
 
 class _Worker(threading.Thread, Generic[T]):
-    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
+    def __init__(self, work: Callable[[Feed], Coroutine[Any, Any, T]], feed: Feed) -> None:
         super().__init__(name="measure", daemon=True)
-        self._work, self._task, self._ready = work, None, threading.Event()
+        self._work, self._feed, self._task, self._ready = work, feed, None, threading.Event()
+        self.over = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -54,11 +61,13 @@ class _Worker(threading.Thread, Generic[T]):
             self.error = error
         finally:
             self._ready.set()
+            self.over.set()
+            self._feed.wake()
 
     async def _main(self) -> T:
         self._task = asyncio.current_task()  # type: ignore[assignment]  # set once, read by `stop`
         self._ready.set()
-        return await self._work()
+        return await self._work(self._feed)
 
     def stop(self) -> None:
         """Cancel the work and wait until it has cleaned up."""
@@ -71,13 +80,14 @@ class _Worker(threading.Thread, Generic[T]):
 def in_own_loop(work: Callable[[Feed], Coroutine[Any, Any, T]], progress: Progress) -> T:
     """Run `work` to its end. Raises what it raises, and Cancelled when asked to stop, after it has cleaned up."""
     feed = Feed()
-    worker: _Worker[T] = _Worker(lambda: work(feed))
+    worker: _Worker[T] = _Worker(work, feed)
     worker.start()
     try:
-        while worker.is_alive():
+        while not worker.over.is_set():
             feed.pass_on(progress, LOOK)
         while feed.pass_on(progress, 0):
             pass
+        worker.join()
     except BaseException:
         worker.stop()
         raise

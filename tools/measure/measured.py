@@ -11,6 +11,7 @@ from tools.figures import duration, number, size, usd
 from tools.measure.cost import BUSY
 from tools.measure.profiles import PROFILES
 from tools.measure.record import Figure, Part, Run
+from tools.measure.stats import rounded
 from tools.measure.walk import Measured
 from tools.result import Result, escape
 
@@ -154,7 +155,7 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
         answers_seconds=_value(wall),
         levels=levels,
         errors=dict(sum((Counter(part.errors) for part in first.parts), Counter())),
-        run_usd=None if first.run_usd is None else float(f"{first.run_usd:.4g}"),
+        run_usd=None if first.run_usd is None else rounded(first.run_usd, 4),
         client_cpu_percent=None if cpu is None else round(100 * cpu, 1),
         variants=tuple(_variant_row(each) for each in measured) if len(measured) > 1 else (),
         notes=tuple(_notes(measured)),
@@ -201,7 +202,7 @@ def _level_rows(run: Run) -> Iterator[LevelRow]:
             tpot_p50_ms=_value(run.figure(f"{key}.tpot_p50_ms")),
             errors=_failed(load, level),
             kept_percent=_value(run.figure(f"{key}.kept_percent")),
-            usd_per_million=None if cost is None else float(f"{cost:.4g}"),
+            usd_per_million=None if cost is None else rounded(cost, 4),
         )
 
 
@@ -292,4 +293,4 @@ def _value(figure: Figure | None) -> float | None:
 
 def _four(value: float) -> float:
     """Four significant digits, and one decimal above a thousand."""
-    return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 1)
+    return rounded(value, 4 if abs(value) < 1000 else len(str(int(abs(value)))) + 1)

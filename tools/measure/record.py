@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 State = Literal["complete", "incomplete", "failed"]
 Better = Literal["higher", "lower", ""]
 Scalar = Setting | None
+Line = Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00-\x1f\x7f]*$")]
+"""Text on one line: a record from another machine is shown, and must not be able to look like more than it is."""
 
 
 class Figure(Record):
@@ -25,9 +27,9 @@ class Figure(Record):
 
     key: str
     """Unique in a run, the same in every run: `load.16.tokens_per_second`."""
-    label: str
+    label: Line
     """For a person: "16 at once, tokens/s"."""
-    unit: str
+    unit: Line
     value: float | None
     low: float | None = None
     """Smallest and largest of `samples`."""
@@ -41,7 +43,7 @@ class Figure(Record):
     """One of the few that a person looks for first; without it the run is not complete."""
     formula: str
     """A key of the run's `formulas`."""
-    why: str = ""
+    why: Line = ""
 
 
 class RequestRecord(Record):
@@ -126,8 +128,8 @@ class Part(Record):
 class Caution(Record):
     """A warning by kind, in a sentence for a person."""
 
-    kind: str
-    text: str
+    kind: Line
+    text: Line
 
 
 class ClientInfo(Record):
@@ -179,9 +181,9 @@ class CostRow(Record):
 class Subject(Record):
     """What was measured."""
 
-    ref: Annotated[str, Field(max_length=500)]
-    model: Annotated[str, Field(max_length=500)]
-    variant: Annotated[str, Field(max_length=2_000)] = ""
+    ref: Line
+    model: Line
+    variant: Line = ""
     """Which of several variants this was; "base" for the one that the others are compared with."""
     deployment: str = ""
     listed: Mapping[str, Scalar] = {}
@@ -195,10 +197,10 @@ class Run(Record):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")]
     state: State
-    missing: tuple[str, ...] = ()
+    missing: tuple[Line, ...] = ()
     """Measurements that were asked for and are not there, or not whole."""
-    failure: str = ""
-    started: str
+    failure: Line = ""
+    started: Line
     ended: str = ""
     seconds: float = 0.0
     profile: str

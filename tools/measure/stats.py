@@ -23,3 +23,8 @@ def spread(values: Sequence[float]) -> float:
         raise ValueError("no values")
     middle = median(values)
     return (max(values) - min(values)) / middle if middle else 0.0
+
+
+def rounded(value: float, digits: int = 5) -> float:
+    """Rounded for a person, halves away from zero as on paper: 1077.25 is 1077.3, not 1077.2. Whole numbers stay."""
+    return value if value == int(value) else float(f"{value * (1 + 1e-12):.{digits}g}")

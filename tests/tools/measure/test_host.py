@@ -33,7 +33,7 @@ def test_what_is_not_known_is_no_reason() -> None:
     assert host.why_noisy(HostCheck(calibration_ms_before=(5.0,)), cores=2) == ""
 
 
-def test_the_calibration_is_the_same_work_seven_times() -> None:
+def test_the_calibration_is_the_same_work_so_many_times() -> None:
     found = host.calibrate()
     assert len(found) == host.LOOPS
     assert min(found) > 0

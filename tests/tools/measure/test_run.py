@@ -129,7 +129,7 @@ def test_with_faults_switched_on_each_is_counted_under_its_kind_and_none_is_in_a
         injected.append(names[n % 9] if n % 9 < len(names) else "")
         return injected[-1]
 
-    ask = Ask(Profile("small", 4, 24, 2, (16,), 10, 2, 4, 6), "abc")
+    ask = Ask(Profile("small", 4, 24, 2, (18,), 10, 1, 4, 6), "abc")
     truth = serve(ttft=0.02, itl=0.002, fault=fault)
     run = measure(job(truth, tmp_path, ask=ask, measurements=MEASUREMENTS[1:2]), CallProgress())
     load = run.parts[0]
@@ -137,10 +137,10 @@ def test_with_faults_switched_on_each_is_counted_under_its_kind_and_none_is_in_a
     assert load.errors == Counter(kinds.get(name, name) for name in injected if name not in {"", "nousage"})
     assert load.cautions == {"no_usage": injected.count("nousage")}
     good = [each for batch in load.batches for each in batch.requests if each.kind == "ok"]
-    assert len(good) == 32 - sum(load.errors.values())
+    assert len(good) == 18 - sum(load.errors.values())
     assert sum(batch.tokens for batch in load.batches) == 10 * len(good)
     assert all(batch.wall_seconds < 1.1 for batch in load.batches)  # the pause of a stalled reply
-    figure = run.figure("load.16.itl_p99_ms")
+    figure = run.figure("load.18.itl_p99_ms")
     assert figure is not None
     assert figure.n == 9 * len(good)
     assert {each.kind for each in run.warnings} >= {"failed_requests", "no_usage"}

@@ -75,7 +75,7 @@ def display_names(runs: Sequence[Run]) -> dict[str, str]:
     """A name for each run, by id: its variant, else its name, else its id: the first that is not shared."""
     variants = [run.subject.variant for run in runs]
     names = [run.name for run in runs]
-    found = {}
+    found: dict[str, str] = {}
     for run in runs:
         if run.subject.variant and variants.count(run.subject.variant) == 1:
             found[run.id] = run.subject.variant

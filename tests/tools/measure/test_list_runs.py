@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.measure.made import items, made, part
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.list_runs import RunRow, list_runs
+from tools.measure.record import Run
+from tools.settings import Settings
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with Book(tmp_path / "home") as book:
+        yield book
+
+
+@pytest.fixture
+def listed(tmp_path: Path, book: Book) -> Any:
+    return lambda **given: list_runs(Settings.load({}, tmp_path), book, **given)
+
+
+def shelve(book: Book, *runs: Run) -> None:
+    for run in runs:
+        store.save(store.claim(book.home / "runs", run.id), run)
+
+
+def test_nothing_measured_is_said_with_what_to_do(listed: Any) -> None:
+    found = listed()
+    assert (found.headline, found.count, found.next) == ("0 runs.", 0, "`measure_model` makes a run.")
+
+
+def test_runs_are_listed_newest_first_with_figures_and_what_is_missing(listed: Any, book: Book) -> None:
+    right = made("a", 105.1, {4: (328.0, 329.4), 16: (1071.0, 1083.0)}, started="2026-09-25T18:00:00+00:00")
+    half = made("b", state="incomplete", missing=("load", "answers"), started="2026-09-25T19:00:00+00:00")
+    shelve(book, right, half)
+    found = listed()
+    assert found.headline == "2 runs: 1 complete, 1 incomplete."
+    assert found.rows == (
+        RunRow(
+            run="b",
+            state="incomplete",
+            endpoint="aws:sagemaker:us-east-2:b",
+            profile="standard",
+            started="2026-09-25T19:00:00+00:00",
+            missing="load; answers",
+        ),
+        RunRow(
+            run="a",
+            state="complete",
+            endpoint="aws:sagemaker:us-east-2:a",
+            profile="standard",
+            started="2026-09-25T18:00:00+00:00",
+            decode_tokens_per_second=105.1,
+            best_tokens_per_second=1077.0,
+            best_at_once=16,
+        ),
+    )
+
+
+def test_an_endpoint_whose_newest_run_is_incomplete_is_pending(listed: Any, book: Book) -> None:
+    subject = made("x").subject
+    shelve(
+        book,
+        made("a", subject=subject, started="2026-01-01"),
+        made("b", subject=subject, started="2026-01-02", state="incomplete", missing=("load",)),
+        made("c", started="2026-01-03"),
+    )
+    assert listed().pending == (f"{subject.ref}: b is incomplete",)
+
+
+def test_filters_are_echoed_and_one_that_matches_nothing_is_named(listed: Any, book: Book) -> None:
+    shelve(book, made("a"), made("b", state="failed", failure="no reply"))
+    assert (listed(state="failed").count, listed(state="failed").filter) == (1, {"state": "failed"})
+    assert listed(contains="zzz").filter == {"contains": "zzz", "no_such_run": "zzz"}
+    assert listed().filter == {"none": "all runs"}
+
+
+def test_rows_are_capped_and_counts_are_not(listed: Any, book: Book) -> None:
+    shelve(book, *(made(f"r{n:02}", started=f"2026-01-{n + 1:02}") for n in range(12)))
+    found = listed()
+    assert (found.count, found.complete, len(found.rows), found.showing) == (12, 12, 10, "10 of 12")
+
+
+def test_a_file_that_cannot_be_read_is_counted_with_its_reason(listed: Any, book: Book) -> None:
+    shelve(book, made("a"))
+    (book.home / "runs" / "junk.json").write_text("{", encoding="utf-8")
+    found = listed()
+    assert (found.count, found.unreadable) == (1, ("junk.json is not JSON",))
+    assert found.headline == "1 run: 1 complete; 1 file could not be read."
+
+
+def test_answers_are_shown_of_how_many(listed: Any, book: Book) -> None:
+    from tools.measure.answers import ANSWERS, plan
+    from tools.measure.measurement import Ask, Taken
+    from tools.measure.profiles import QUICK
+
+    figures = ANSWERS.figures(plan(Ask(QUICK, "n")), Taken(items=list(items({1: "x", 2: "y"}))))
+    shelve(book, made("a").model_copy(update={"parts": (part("answers", figures),)}))
+    assert listed().rows[0].right == "38 of 40"
