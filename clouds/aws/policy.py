@@ -17,41 +17,6 @@ READS: Mapping[str, tuple[Call, ...]] = {
 }
 """What each port reads."""
 
-CHANGES: Mapping[str, tuple[str, ...]] = {
-    "sagemaker": (
-        "sagemaker.CreateModel",
-        "sagemaker.CreateEndpointConfig",
-        "sagemaker.CreateEndpoint",
-        "sagemaker.AddTags",
-        "sagemaker.UpdateEndpoint",
-        "sagemaker.DeleteModel",
-        "sagemaker.DeleteEndpointConfig",
-        "sagemaker.DeleteEndpoint",
-        "sagemaker-runtime.InvokeEndpoint",
-        "sagemaker-runtime.InvokeEndpointWithResponseStream",
-        "scheduler.CreateSchedule",
-        "scheduler.UpdateSchedule",
-        "scheduler.DeleteSchedule",
-    ),
-    "ec2": (
-        "ec2.RunInstances",
-        "ec2.CreateTags",
-        "ec2.TerminateInstances",
-        "ec2.CreateSecurityGroup",
-        "ec2.AuthorizeSecurityGroupIngress",
-        "ec2.DeleteSecurityGroup",
-        "ec2-instance-connect.SendSSHPublicKey",
-    ),
-}
-"""What each way of serving sends beside its reads."""
-
-ROLES = (
-    *("iam.CreateRole", "iam.TagRole", "iam.PutRolePolicy", "iam.DeleteRolePolicy", "iam.DeleteRole", "iam.PassRole"),
-    *("iam.CreateInstanceProfile", "iam.TagInstanceProfile", "iam.AddRoleToInstanceProfile"),
-    *("iam.RemoveRoleFromInstanceProfile", "iam.DeleteInstanceProfile"),
-)
-"""What is made and handed over of roles; every one of ours begins with `modelrig-`."""
-
 # IAM's word for a service is not always botocore's (Service Authorization Reference, 2026-11-29).
 _PREFIXES: Mapping[str, str] = {
     "service-quotas": "servicequotas",
@@ -73,21 +38,25 @@ def reads() -> frozenset[str]:
 
 
 def deployer() -> dict[str, Any]:
-    """The policy of a person who deploys: all reads, what both services send, and roles of our own names alone.
+    """The policy of whoever deploys: all reads, what both services send, and roles of our own names alone.
 
-    A first spot machine of an account also needs iam:CreateServiceLinkedRole, once, from whoever may.
+    A role made with tags needs the tagging action too. An account's first spot machine also needs
+    iam:CreateServiceLinkedRole, once, from whoever may.
     """
-    from clouds.aws.endpoints.ec2.machine import READS as MACHINES
-    from clouds.aws.endpoints.sagemaker.view import READS as ENDPOINTS
+    from clouds.aws.endpoints.ec2 import Ec2
+    from clouds.aws.endpoints.sagemaker import SageMaker
 
-    sent = [*reads(), *map(str, MACHINES), *map(str, ENDPOINTS), *(one for each in CHANGES.values() for one in each)]
+    writes = {str(call) for service in (SageMaker, Ec2) for call in service.writes}
+    roles = {call for call in writes if call.startswith("iam.")}
+    looked = {str(call) for service in (SageMaker, Ec2) for call in service.reads}
+    everywhere = document(reads() | looked | (writes - roles))["Statement"][0]
+    handed = document(roles | {"iam.PassRole", "iam.TagRole", "iam.TagInstanceProfile"})["Statement"][0]
     ours = ["arn:aws:iam::*:role/modelrig-*", "arn:aws:iam::*:instance-profile/modelrig-*"]
-    everywhere = document(sent)["Statement"][0]
     return {
         "Version": "2012-10-17",
         "Statement": [
             {"Sid": "ModelrigDeployer", **everywhere},
-            {"Sid": "ModelrigRoles", "Effect": "Allow", "Action": sorted(map(action, ROLES)), "Resource": ours},
+            {"Sid": "ModelrigRoles", **handed, "Resource": ours},
         ],
     }
 
