@@ -125,12 +125,12 @@ NOTEBOOK_IDLE = WasteCheck(
 
 def _notebook_stopped(row: Row, seen: Seen) -> Waste | None:
     days = words.days_since(seen, row["LastModifiedTime"])
-    size = row.get("VolumeSizeInGB") or 0
-    if row["NotebookInstanceStatus"] != "Stopped" or days is None or days < 30 or not size:
+    size = row.get("VolumeSizeInGB")
+    if row["NotebookInstanceStatus"] != "Stopped" or days is None or days < 30:
         return None
     return Waste(
-        reason=f"stopped {days} days ago; its volume of {size} GB is still billed",
-        meters=(Meter("sagemaker-notebook/volume", "GB-month", size),),
+        reason=f"stopped {days} days ago; its volume{f' of {size} GB' if size else ''} is still billed",
+        meters=(Meter("sagemaker-notebook/volume", "GB-month", size),) if size else (),
         evidence={"stopped days ago": days, "GB": size},
     )
 
