@@ -39,10 +39,12 @@ class Moment:
         shutil.copy(rig.book.home / "ledger.sqlite3", keep)
         return cls(rig.account.copy(), keep / "ledger.sqlite3", plan)
 
-    def again(self, home: Path) -> Rig:
+    def again(self, home: Path, *, checked: bool = False) -> Rig:
         home.mkdir()
         shutil.copy(self.ledger, home)
-        return rigs.rig(home, self.account.copy(), signed=False)
+        rig = rigs.rig(home, self.account.copy())
+        rig.seam.checked = checked
+        return rig
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Outcome:
 def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool) -> Outcome:
     """Every call of the flow: in every way when `full`, else each call in one way, all ways in turn."""
     found, start = Outcome(), time.monotonic()
-    rig = moment.again(homes / "sound")
+    rig = moment.again(homes / "sound", checked=True)
     ended = flow.run(rig, moment.plan)
     assert ended == flow.good, ended
     tried = worth_trying(rig.seam.operations(), *flow.between)

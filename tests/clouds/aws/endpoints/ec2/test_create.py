@@ -181,7 +181,7 @@ def test_looking_sends_only_what_it_declares_to_read_and_no_token(rig: Rig) -> N
     page = rig.ec2.logs(REF, since=timedelta(hours=9), limit=3)
     assert set(rig.seam.operations()[before:]) <= reads(rig.ec2.reads)
     assert len(Engine.asked) == asked
-    assert page.lines[-1].startswith("modelrig phase: engine answers at 2026-11-29T15:02")
+    assert page.lines[-1].startswith("modelrig phase: engine answers at 2026-11-29T15:00")
     assert page.source.startswith("console of i-")
 
 
