@@ -3,6 +3,7 @@
 server.py [--clouds local,aws] [--read-only] [--replay DIR]     serve MCP over stdin and stdout
 server.py tools [--json]                                        list the tools
 server.py call TOOL key=value ... [--json]                      call one
+server.py refresh-prices CLOUD [--bundled]                      rebuild a price table from the public price API
 server.py work OPERATION                                        (internal) carry out a long operation
 """
 
@@ -15,7 +16,7 @@ from tools.environment import enter, version
 
 
 def main(argv: list[str]) -> int:
-    """Run one of the four; returns the exit status."""
+    """Run one of the five; returns the exit status."""
     enter(argv)
     import clouds
     from tools.shell import arguments, session_of
@@ -29,6 +30,10 @@ def main(argv: list[str]) -> int:
         from tools.shell import work
 
         return work(session, options.rest)
+    if options.command == "refresh-prices":
+        from tools.shell import refresh
+
+        return refresh(session, options, clouds.refresh_prices)
     if options.command in {"call", "tools"}:
         from tools.shell import run
 

@@ -33,6 +33,8 @@ _LEADS = {
     "throttled": "Asked too often",
     "unreachable": "No answer",
     "not_installed": "Not installed",
+    "not_recorded": "Not recorded",
+    "forbidden": "Refused by the read-only guard",
     "unexpected": "Unexpected answer",
     "cancelled": "Stopped as asked",
     "bug": "A fault in modelrig itself",

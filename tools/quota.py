@@ -223,5 +223,5 @@ def _port(cloud: Cloud, port: str) -> Callable[..., Read[Any]] | Missing:
     return reader if isinstance(reader, Missing) else reader.read
 
 
-CHECK_QUOTA = Tool(check_quota, title="Check quota", effect=Effect.READ)
+CHECK_QUOTA = Tool(check_quota, title="Check quota", effect=Effect.READ, long=True)
 CHECK_CAPACITY = Tool(check_capacity, title="Check capacity", effect=Effect.READ)

@@ -47,12 +47,17 @@ KNOWN: Mapping[str, tuple[Callable[[str], Any], Any, str]] = {
     "max_usd_per_hour": (_positive, MAX_USD_PER_HOUR, "ceiling of a deployment, US dollars an hour"),
     "ttl_hours": (_positive, TTL_HOURS, "hours after which a deployment ends by itself"),
     "aws_profile": (str, "", "AWS profile to sign in with"),
+    "aws_ignore_env_token": (str, "", "1: set a session token of the environment aside, where a login would serve"),
     "gcp_project": (str, "", "Google Cloud project"),
     "azure_subscription": (str, "", "Azure subscription"),
     "owner": (str, "", "who is named as the owner in tags"),
     "api_key_envs": (_words, (), "names of environment variables that may be sent to a bare URL as its key"),
 }
 """name -> (reader, default, meaning)"""
+
+
+EXPORTED = ("aws_profile", "aws_ignore_env_token", "gcp_project", "azure_subscription")
+"""Settings of one cloud: its adapter reads them from the environment."""
 
 
 class Settings:
@@ -63,6 +68,12 @@ class Settings:
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name].value
+
+    def export(self) -> None:
+        """Put what only a cloud's own folder reads into the environment, for this process and its workers."""
+        for name in EXPORTED:
+            if self[name]:
+                os.environ.setdefault(f"MODELRIG_{name.upper()}", str(self[name]))
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, project: Path | None = None) -> Settings:

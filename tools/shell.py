@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clouds.base import Cloud
     from tools.context import Session
 
-COMMANDS = ("call", "tools", "work")
+COMMANDS = ("call", "tools", "work", "refresh-prices")
 WAIT = 24 * 3600.0
 
 
@@ -36,6 +36,7 @@ class Options:
     read_only: bool = False
     as_json: bool = False
     replay: str = ""
+    bundled: bool = False
     error: str = ""
 
 
@@ -48,8 +49,8 @@ def arguments(argv: list[str]) -> Options:
         name, _, value = item.partition("=")
         if name == "--read-only":
             found["read_only"] = True
-        elif name == "--json":
-            found["as_json"] = True
+        elif name in {"--json", "--bundled"}:
+            found["as_json" if name == "--json" else "bundled"] = True
         elif name in {"--clouds", "--replay"}:
             value = value or next(items, "")
             if not value:
@@ -84,6 +85,7 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
         who = {"serve": "server", "work": "worker"}.get(options.command, "shell")
         session = Session(Settings.load(), home(), known, connect, options.clouds, options.read_only, who)
         _ = session.clouds
+        session.settings.export()
     except CloudError as error:
         raise SystemExit(faults.sentence(faults.fault(error))) from None
     return session
@@ -99,6 +101,24 @@ def work(session: Session, rest: tuple[str, ...]) -> int:
     return operations.run_worker(
         session.book, rest[0], lambda name, values, progress: calling.work(name, values, progress, session)
     )
+
+
+def refresh(session: Session, options: Options, rebuild: Callable[..., tuple[str, ...]]) -> int:
+    """Rebuild the price table of one cloud; nothing is written unless every section was read."""
+    from tools import faults
+
+    if len(options.rest) != 1:
+        print("refresh-prices takes one cloud", file=sys.stderr)
+        return 2
+    try:
+        lines = rebuild(
+            options.rest[0], session.home, bundled=options.bundled, report=lambda text: _say(text, None, None)
+        )
+    except CloudError as error:
+        print(faults.sentence(faults.fault(error)))
+        return 1
+    print("\n".join(lines))
+    return 0
 
 
 def run(session: Session, options: Options) -> int:

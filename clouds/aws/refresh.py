@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from clouds.aws import instances
 from clouds.aws.meters import METERS, Meter, rows
@@ -153,3 +153,15 @@ def _write(target: Path, text: str) -> None:
     half = target.with_suffix(f".{os.getpid()}.part")
     half.write_text(text, "utf-8")
     half.replace(target)
+
+
+def command(home: Path, *, bundled: bool, report: Callable[[str], None]) -> tuple[str, ...]:
+    """What `server.py refresh-prices aws` does; the lines to print when it is done."""
+    from clouds.aws import connect
+
+    done = refresh(cast("AwsApi", connect(home).api), home, target=BUNDLED if bundled else None, report=report)
+    lines = [f"{done.rows:,} rows in {done.path}: {done.changed:,} changed, {done.new:,} new."]
+    lines += [f"{each.name}: {each.before:,} before, {each.read:,} read, {each.after:,} now" for each in done.sections]
+    lines += [f"suspect, the old price was kept: {each}" for each in done.suspect]
+    lines += [f"no meter covers {', '.join(done.kept)}: kept with their own dates"] if done.kept else []
+    return tuple(lines)
