@@ -1,0 +1,88 @@
+"""The sandbox from outside: what works, what is refused, and what ends in time."""
+
+import pytest
+
+from tools.measure.toolcalls.sandbox import LONGEST, Ran, run_python
+
+IDS = {"ids": [3, 1, 2]}
+
+
+def test_code_sees_the_ids_and_what_it_prints_comes_back() -> None:
+    assert run_python("print(len([i for i in ids if i >= 2]))\nprint('done')", IDS) == Ran("2\ndone\n")
+
+
+def test_the_library_of_the_language_is_there() -> None:
+    code = "import statistics, collections, math, re, json, itertools\nprint(statistics.mean(ids))"
+    assert run_python(code, IDS).printed == "2\n"
+
+
+def test_nothing_printed_is_nothing() -> None:
+    assert run_python("len(ids)", IDS) == Ran("")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("def f(:", "SyntaxError"),
+        ("def f(): f()\nf()", "RecursionError"),
+        ("x = 'a' * 10**10", "MemoryError"),
+    ],
+)
+def test_an_error_is_a_line_of_text(code: str, error: str) -> None:
+    assert error in run_python(code, IDS).error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import socket",
+        "import urllib.request",
+        "import ctypes",
+        "import subprocess",
+        "import os\nos.system('id')",
+        "import os\nos.fork()",
+        "import os\nos.listdir('/')",
+        "open('/etc/passwd')",
+        "open('here', 'w')",
+        "import os\nos.open('/etc/passwd', os.O_RDONLY)",
+        "import _socket",
+        "import os\nos.remove('x')",
+    ],
+)
+def test_what_reaches_out_of_the_process_is_refused(code: str) -> None:
+    found = run_python(code + "\nprint('through')", IDS)
+    assert found.printed == ""
+    assert "PermissionError" in found.error
+
+
+def test_nothing_of_this_process_is_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "s3cret")
+    found = run_python("import os\nprint(dict(os.environ))", IDS)
+    assert found.error == ""
+    assert "s3cret" not in found.printed
+
+
+def test_endless_code_is_ended() -> None:
+    found = run_python("while True: pass", IDS, seconds=1)
+    assert (found.printed, "1 s" in found.error) == ("", True)
+
+
+def test_endless_output_is_cut_and_says_so() -> None:
+    found = run_python("print('x' * 10**6)", IDS)
+    assert len(found.printed) <= 20_000
+    assert found.error == ""
+
+
+def test_code_that_ends_the_process_itself_has_no_answer() -> None:
+    assert run_python("import os\nos._exit(3)", IDS).error == "it ended without an answer"
+    assert run_python("raise SystemExit(3)", IDS) == Ran("")
+
+
+def test_an_answer_written_past_the_sandbox_is_not_taken_for_one() -> None:
+    code = 'import sys\nsys.__stdout__.write(\'{"printed": "99", "error": ""}\')'
+    assert run_python(code, IDS) == Ran("", "it ended without an answer")
+
+
+def test_code_of_any_length_is_not_run() -> None:
+    assert "characters" in run_python("#" * (LONGEST + 1), IDS).error

@@ -1,0 +1,1 @@
+"""Tool use: who counts what a tool returns, the tool or the model; and function calls graded by code."""
