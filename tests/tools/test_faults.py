@@ -19,6 +19,8 @@ from clouds.errors import (
     Throttled,
     Unexpected,
 )
+from clouds.readonly import Forbidden
+from clouds.replay.player import NotRecorded
 from tools.faults import _LEADS, fault, sentence
 from tools.home import write_atomically
 
@@ -112,7 +114,9 @@ def test_every_kind_of_cloud_error_has_its_own_words() -> None:
         for each in vars(errors).values()
         if isinstance(each, type) and issubclass(each, CloudError) and each is not CloudError
     }
-    assert kinds | {"cancelled", "bug"} == set(_LEADS)
+    beside_the_tree = {NotRecorded.__name__, Forbidden.__name__}
+    assert beside_the_tree == {"NotRecorded", "Forbidden"}
+    assert kinds | {"cancelled", "bug", "not_recorded", "forbidden"} == set(_LEADS)
 
 
 def test_a_bug_is_told_by_type_and_by_our_own_line_and_never_by_its_text(tmp_path: Path) -> None:
