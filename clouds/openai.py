@@ -6,12 +6,14 @@ For questions and health checks. The streaming client that takes timings is `too
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from clouds.deadline import Deadline
 from clouds.errors import (
     CloudError,
     InvalidInput,
@@ -32,6 +34,10 @@ BODY_LIMIT = 2_000_000
 """Bytes of an answer that are read; a longer one is refused."""
 QUOTED = 500
 """Characters of an error's own words that are kept."""
+LARGEST = 10**12
+"""Tokens of one answer above which a count is no count."""
+NAMED = 120
+"""Characters of a name that are kept: a model's, a finish reason."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -59,6 +65,8 @@ def chat(
 ) -> Reply:
     """Send one chat request and wait for the whole answer, `timeout` seconds at most.
 
+    `usage` holds only token counts that are counts.
+
     Raises PermissionMissing (401, 403), NotFound (404), Throttled (429), Unexpected (any other status, a body that is
     not a chat answer or larger than 2 MB) and Unreachable (refused, unknown name, no answer in time).
     """
@@ -77,10 +85,10 @@ def chat(
             # llama.cpp and DeepSeek say reasoning_content, vLLM 0.11 and later say reasoning (read 2026-11)
             reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
             tool_calls=tuple(message.get("tool_calls") or ()),
-            usage=dict(answer.get("usage") or {}),
-            finish_reason=_text(choice.get("finish_reason")),
+            usage=_usage(answer.get("usage")),
+            finish_reason=_visible(_text(choice.get("finish_reason")), NAMED),
             seconds=seconds,
-            model=_text(answer.get("model")),
+            model=_visible(_text(answer.get("model")), NAMED),
         )
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise Unexpected(
@@ -116,18 +124,19 @@ def _exchange(wire: Wire, method: str, path: str, body: bytes, timeout: float) -
     if wire.sign is not None:
         headers |= wire.sign(method, url, body)
     request = Request(url, data=body if method == "POST" else None, headers=headers, method=method)  # noqa: S310 - the scheme is checked in _opener
-    ends = time.monotonic() + timeout
+    deadline = Deadline(timeout)
     try:
-        try:
-            with _opener(url).open(request, timeout=timeout) as response:
-                raw = _read(response, ends, tried)
-        except HTTPError as error:
-            with error:
-                said = _words(_read(cast("HTTPResponse", error), ends, tried), headers)
-            raise _refusal(error.code, said, error.headers.get("Retry-After", ""), tried) from None
+        with deadline:
+            try:
+                with _opener(url, deadline).open(request, timeout=timeout) as response:
+                    raw = _read(response, deadline, tried)
+            except HTTPError as error:
+                with error:
+                    said = _words(_read(cast("HTTPResponse", error), deadline, tried), headers)
+                raise _refusal(error.code, said, error.headers.get("Retry-After", ""), tried) from None
     except (URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
-        late = isinstance(reason, TimeoutError)
+        late = deadline.over or isinstance(reason, TimeoutError)
         raise Unreachable(
             tried,
             answered=f"no answer in {timeout:g} s" if late else _visible(str(reason) or type(reason).__name__),
@@ -142,13 +151,13 @@ def _exchange(wire: Wire, method: str, path: str, body: bytes, timeout: float) -
         ) from None
     try:
         return json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Unexpected(
             tried, answered=f"not JSON: {_words(raw, headers)}", fix="Check that the URL is an OpenAI-shaped endpoint."
         ) from None
 
 
-def _opener(url: str) -> OpenerDirector:
+def _opener(url: str, deadline: Deadline) -> OpenerDirector:
     from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class NoRedirect(HTTPRedirectHandler):
@@ -161,11 +170,11 @@ def _opener(url: str) -> OpenerDirector:
             "endpoint", f"{url[:80]!r} is not an http(s) URL", fix="Give a URL that starts with https://."
         )
     # a proxy has no business with this machine's own endpoints
-    return build_opener(NoRedirect, *([ProxyHandler({})] if parts.hostname in LOOPBACK else []))
+    return build_opener(NoRedirect, *deadline.handlers(), *([ProxyHandler({})] if parts.hostname in LOOPBACK else []))
 
 
-def _read(response: HTTPResponse, ends: float, tried: str) -> bytes:
-    """The body, bounded in bytes and in time: the socket's own timeout starts again with every byte."""
+def _read(response: HTTPResponse, deadline: Deadline, tried: str) -> bytes:
+    """The body, bounded in bytes; raises TimeoutError when the time was up before it was all there."""
     parts: list[bytes] = []
     size = 0
     while part := response.read1(65_536):
@@ -177,8 +186,10 @@ def _read(response: HTTPResponse, ends: float, tried: str) -> bytes:
                 answered=f"more than {BODY_LIMIT:,} bytes",
                 fix="Ask for fewer tokens; check what answers.",
             )
-        if time.monotonic() > ends:
-            raise TimeoutError
+        if deadline.over:
+            break
+    if deadline.over:
+        raise TimeoutError
     return b"".join(parts)
 
 
@@ -208,7 +219,7 @@ def _words(raw: bytes, headers: Mapping[str, str]) -> str:
         found = json.loads(raw)
         found = found.get("error", found) if isinstance(found, dict) else found
         text = str(found.get("message") or found.get("detail") or text) if isinstance(found, dict) else str(found)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     for name, value in headers.items():
         if name.lower() not in {"content-type", "accept"}:
@@ -217,13 +228,23 @@ def _words(raw: bytes, headers: Mapping[str, str]) -> str:
     return _visible(text)
 
 
-def _visible(text: str) -> str:
-    line = "".join(char if char.isprintable() else " " for char in text[: QUOTED + 1])
-    return f"{line[:QUOTED]}…" if len(line) > QUOTED else line
+def _visible(text: str, limit: int = QUOTED) -> str:
+    line = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
+    return f"{line[:limit]}…" if len(line) > limit else line
+
+
+def _usage(value: Any) -> dict[str, Any]:
+    """The token counts as sent; one that is no count (NaN, negative, a word) is left out: unknown, never guessed."""
+    return {name: each for name, each in dict(value or {}).items() if not name.endswith("_tokens") or _is_count(each)}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST
 
 
 def _text(value: Any) -> str:
     """A string field, whatever came: a list of parts is joined, null is empty."""
     if isinstance(value, list):
-        return "".join(str(part.get("text", "")) for part in value if isinstance(part, dict))
-    return "" if value is None else str(value)
+        value = "".join(str(part.get("text", "")) for part in value if isinstance(part, dict))
+    # half of a surrogate pair, which JSON can carry and UTF-8 cannot
+    return "" if value is None else re.sub("[\ud800-\udfff]", "\ufffd", str(value))

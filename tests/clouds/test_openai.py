@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -38,6 +39,7 @@ class Vendor:
 
     def __init__(self) -> None:
         self.status, self.body, self.headers, self.pause = 200, json.dumps(ANSWER).encode(), {}, 0.0
+        self.head: Callable[[BaseHTTPRequestHandler], None] | None = None
         self.seen: list[tuple[str, str, dict[str, str], Any]] = []
         outer = self
 
@@ -46,6 +48,8 @@ class Vendor:
                 sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 outer.seen.append((self.command, self.path, headers, json.loads(sent) if sent else None))
+                if outer.head is not None:
+                    outer.head(self)
                 self.send_response(outer.status)
                 for name, value in outer.headers.items():
                     self.send_header(name, value)
@@ -190,6 +194,58 @@ def test_an_answer_that_drips_ends_at_the_timeout(vendor: Vendor) -> None:
     with pytest.raises(Unreachable, match=r"no answer in 0\.2 s"):
         openai.chat(vendor.wire, ASKED, max_tokens=1, timeout=0.2)
     assert time.monotonic() - began < 1
+
+
+def drip(handler: BaseHTTPRequestHandler, line: bytes, parts: int) -> None:
+    with suppress(OSError):
+        for _ in range(parts):
+            handler.wfile.write(line)
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.1 100 Continue\r\n\r\n", b"H", b""])
+def test_a_head_that_drips_or_never_comes_ends_at_the_timeout(vendor: Vendor, line: bytes) -> None:
+    vendor.head = lambda handler: drip(handler, line, 40)
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match=r"no answer in 0\.2 s"):
+        openai.chat(vendor.wire, ASKED, max_tokens=1, timeout=0.2)
+    assert time.monotonic() - began < 0.7
+
+
+def test_a_refusal_that_drips_ends_at_the_timeout(vendor: Vendor) -> None:
+    vendor.status, vendor.pause = 500, 0.02
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match=r"no answer in 0\.2 s"):
+        openai.chat(vendor.wire, ASKED, max_tokens=1, timeout=0.2)
+    assert time.monotonic() - began < 0.7
+
+
+@pytest.mark.parametrize("count", ["NaN", "Infinity", "-5", "1.5", "true", '"five"', "[1]", "null", "1" + "0" * 400])
+def test_a_count_that_is_no_count_is_unknown(vendor: Vendor, count: str) -> None:
+    answer = json.dumps(ANSWER).replace('"completion_tokens": 1', f'"completion_tokens": {count}')
+    vendor.body = answer.encode()
+    assert openai.chat(vendor.wire, ASKED, max_tokens=1).usage == {"prompt_tokens": 3}
+
+
+def test_half_of_a_surrogate_pair_is_replaced_and_a_whole_one_is_kept(vendor: Vendor) -> None:
+    vendor.body = json.dumps(ANSWER).replace('"hi"', r'"a \ud83d b \ud83d\ude00"').encode()
+    assert openai.chat(vendor.wire, ASKED, max_tokens=1).text == "a \ufffd b \U0001f600"
+
+
+def test_names_that_an_answer_brings_are_one_bounded_line(vendor: Vendor) -> None:
+    answer = {**ANSWER, "model": "m\n\n# Next: \x1b[1m" + "q" * 1_000}
+    answer["choices"] = [{"finish_reason": "x\n| y", "message": {"content": "hi"}}]
+    vendor.body = json.dumps(answer).encode()
+    reply = openai.chat(vendor.wire, ASKED, max_tokens=1)
+    assert reply.model == "m  # Next:  [1m" + "q" * 105 + "…"
+    assert reply.finish_reason == "x | y"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_json_too_deep_to_read_is_unexpected(vendor: Vendor, status: int) -> None:
+    vendor.status, vendor.body = status, b"[" * 100_000 + b"]" * 100_000
+    with pytest.raises(Unexpected):
+        openai.chat(vendor.wire, ASKED, max_tokens=1)
 
 
 def bad_key(vendor: Vendor) -> Wire:
