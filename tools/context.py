@@ -192,11 +192,31 @@ class Session:
 
 
 def _url(text: str, field_name: str) -> str:
-    parts = urlsplit(text)
-    if not parts.hostname or parts.username or parts.password or len(text) > 500 or not text.isprintable():
+    plain = len(text) <= 500 and text.isprintable()
+    try:
+        parts = urlsplit(text) if plain else None
+        host = (parts.hostname or "").rstrip(".") if parts and parts.port != 0 else ""
+    except ValueError:  # half an IPv6 address, a port that is none
+        host = ""
+    if not host or parts is None or parts.username or parts.password:
         raise InvalidInput(
             field_name, "is not a plain http(s) URL", fix="Give scheme, host and port; a key goes into api_key_env."
         )
-    if parts.hostname.startswith("169.254.") or parts.hostname in {"metadata.google.internal", "fd00:ec2::254"}:
+    if _is_metadata(host):
         raise InvalidInput(field_name, "is a cloud's metadata address", fix="Name a model endpoint.")
     return text
+
+
+def _is_metadata(host: str) -> bool:
+    """Also in the spellings that a resolver takes: one number, hexadecimal, an IPv4 address in an IPv6 one."""
+    import socket
+    from ipaddress import IPv6Address, ip_address
+
+    if host in {"metadata", "metadata.google.internal"}:
+        return True
+    try:
+        address = ip_address(host.partition("%")[0]) if ":" in host else ip_address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return False
+    inner = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (inner or address).is_link_local or str(address) in {"fd00:ec2::254", "fd20:ce::254", "100.100.100.200"}
