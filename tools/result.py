@@ -33,12 +33,13 @@ class Result(Record):
 
     def structured(self) -> dict[str, Any]:
         """The record as JSON, without what is absent."""
-        return self.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+        dumped: dict[str, Any] = _visible_in(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+        return dumped
 
     def text(self) -> str:
         """The record as Markdown. Override `body` for a hand-made table, not this."""
         parts = [f"**{self.headline}**", self.body(), "\n".join(self.notes), f"Next: {self.next}" if self.next else ""]
-        return bounded("\n\n".join(part for part in parts if part), TEXT_LIMIT)
+        return bounded(visible("\n\n".join(part for part in parts if part)), TEXT_LIMIT)
 
     def body(self) -> str:
         """Everything between headline and notes: scalars in one line, a table per tuple of records."""
@@ -149,6 +150,25 @@ def _present(row: BaseModel, name: str) -> bool:
 def escape(text: str) -> str:
     """Text from outside inside a table cell: one line, no cell borders."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+_UNSEEN = re.compile(
+    r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Terminal escapes, marks that turn the order of what is read, halves of pairs, letters that only a model sees."""
+
+
+def visible(text: str) -> str:
+    """Text from outside whose lines stay lines, with what acts on a terminal or hides from a reader written out."""
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def _visible_in(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(key)): _visible_in(each) for key, each in value.items()}
+    return [_visible_in(each) for each in value] if isinstance(value, list) else value
 
 
 def quoted(text: str, limit: int = 200) -> str:

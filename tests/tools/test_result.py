@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from clouds.models import Record
-from tools.result import Result, bounded, capped, escape, quoted, table
+from tools.result import Result, bounded, capped, escape, quoted, table, visible
 
 
 class Row(Record):
@@ -59,3 +59,22 @@ def test_text_from_outside_is_one_quoted_line() -> None:
     assert quoted('a\nb\x1b[31m "c"') == '"a\\x0ab\\x1b[31m "c""'
     assert quoted("x" * 300) == '"' + "x" * 200 + '…"'
     assert escape("a|b\nc") == "a\\|b c"
+
+
+def test_what_acts_on_a_terminal_or_hides_from_a_reader_is_written_out() -> None:
+    shown = "a\nb\tc \U0001f469\u200d\U0001f467 \u0645\u200f\r\n"
+    assert visible(shown) == shown
+    hostile = "\x1b[31m \x07 \x9b \u202e \u2066 \ud83d \U000e0041 x\ry"
+    assert visible(hostile) == r"\x1b[31m \x07 \x9b \u202e \u2066 \ud83d \U000e0041 x\ry"
+
+
+def test_no_result_carries_such_characters_in_data_or_in_text() -> None:
+    report = Report(headline="\x1b[1mup", count=1, complete=True, rows=(Row(name="\u202eevil", tokens=1),))
+    assert report.structured() == {
+        "headline": r"\x1b[1mup",
+        "count": 1,
+        "complete": True,
+        "rows": [{"name": r"\u202eevil", "tokens": 1}],
+    }
+    assert r"**\x1b[1mup**" in report.text()
+    assert r"| \u202eevil | 1 |" in report.text()

@@ -25,6 +25,7 @@ from tools import calling
 from tools.context import Session
 from tools.progress import CallProgress
 from tools.registry import Tool
+from tools.result import visible
 
 SNAPSHOT = Path(__file__).resolve().parents[1] / "tools_list.json"
 """What `tools/list` answers; generated from TOOLS, and a test compares the two."""
@@ -163,7 +164,7 @@ async def _pump(receive: Any, context: Context) -> None:
     async with receive:
         async for message, done, total in receive:
             at = max(at + 1e-6, done if done is not None and total else at + 1)
-            await context.report_progress(at, total if done is not None else None, message)
+            await context.report_progress(at, total if done is not None else None, visible(message))
 
 
 def as_result(outcome: calling.Outcome) -> CallToolResult:
