@@ -13,13 +13,15 @@ ROOT = Path(__file__).resolve().parents[2]
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "0"}}
 
 
-def piped(home: Path, *requests: dict[str, object]) -> tuple[list[dict[str, object]], float]:
+def piped(home: Path, *requests: dict[str, object] | str) -> tuple[list[dict[str, object]], float]:
     lines = [
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
         *requests,
     ]
-    given = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    given = "".join(
+        (line if isinstance(line, str) else json.dumps({"jsonrpc": "2.0", **line})) + "\n" for line in lines
+    )
     env = {**os.environ, "MODELRIG_HOME": str(home)}
     start = time.monotonic()
     done = subprocess.run(
@@ -50,3 +52,19 @@ def test_a_request_that_takes_longer_does_not_hold_the_process(tmp_path: Path) -
 def test_stdout_holds_nothing_but_messages(tmp_path: Path) -> None:
     answers, _ = piped(tmp_path)
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+
+
+def test_a_line_that_cannot_be_read_is_answered_and_the_next_one_is_served(tmp_path: Path) -> None:
+    answers, _ = piped(
+        tmp_path,
+        "garbage",
+        "",
+        r'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_runs","arguments":{"contains":"\ud800"}}}',
+        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"\\ud800"}}',
+        '{"jsonrpc":"2.0","id":4,"method":"x","params":' + "[" * 5_000 + "]" * 5_000 + "}",
+        "[1]",
+        {"id": 5, "method": "tools/call", "params": {"name": "list_runs", "arguments": {}}},
+    )
+    errors = [(answer.get("id"), answer["error"]["code"]) for answer in answers if "error" in answer]  # type: ignore[index]
+    assert errors == [(None, -32700), (3, -32700), (None, -32700), (None, -32600)]
+    assert next(answer for answer in answers if answer.get("id") == 5)["result"]

@@ -14,11 +14,13 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from clouds.errors import CloudError
 from tools import binding, calling, prompts
 from tools.context import Session
+from tools.registry import unreadable
 from tools.registry.adapter import RigTool, as_result, snapshot
 
 INSTRUCTIONS = (
@@ -51,7 +53,7 @@ class RigServer(MCPServer):
             server = self._lowlevel_server
             counting = _Counting(write, owed)
             counting.listed = self.after_listing
-            await server.run(_HeldOpen(read, owed), counting, server.create_initialization_options())
+            await server.run(_HeldOpen(read, owed, write), counting, server.create_initialization_options())
 
 
 class _Wrapped:
@@ -72,7 +74,14 @@ class _Wrapped:
 
 
 class _HeldOpen(_Wrapped):
-    """Notes each request that was read; ends only when all are answered, or after HOLD_SECONDS."""
+    """Notes each request that was read; ends only when all are answered, or after HOLD_SECONDS.
+
+    A line that could not be read is answered here, on `write`.
+    """
+
+    def __init__(self, inner: Any, owed: set[str | int], write: Any) -> None:
+        super().__init__(inner, owed)
+        self._write = write
 
     async def receive(self) -> Any:
         try:
@@ -82,6 +91,8 @@ class _HeldOpen(_Wrapped):
                 while self._owed:  # noqa: ASYNC110 - an end that comes once; looking is simpler than signalling
                     await anyio.sleep(0.01)
             raise
+        if isinstance(item, Exception) and (refusal := unreadable.answer(item)) is not None:
+            await self._write.send(SessionMessage(refusal))
         message = getattr(item, "message", None)
         if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
             self._owed.add(message.id)

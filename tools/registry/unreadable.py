@@ -1,0 +1,37 @@
+"""The answer to a line that is no message of the protocol: the SDK drops it, and whoever asked would wait for ever."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+
+def answer(error: Exception) -> JSONRPCError | None:
+    """What to send for a line that the SDK could not read; None for a blank one and for what expects no answer."""
+    if not isinstance(error, ValidationError):
+        return None
+    first = error.errors(include_url=False, include_context=False)[0]
+    line = first["input"]
+    parsed: Any = line
+    if first["type"] == "json_invalid":
+        if not str(line).strip():
+            return None
+        try:
+            parsed = json.loads(line)
+        except (ValueError, RecursionError):
+            parsed = None
+    if isinstance(parsed, dict) and ("method" not in parsed or "id" not in parsed):
+        return None
+    given = parsed.get("id") if isinstance(parsed, dict) else None
+    known = given if isinstance(given, int | str) and not isinstance(given, bool) else None
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=known,
+        error=ErrorData(
+            code=PARSE_ERROR if first["type"] == "json_invalid" else INVALID_REQUEST,
+            message=f"This line is no message of the protocol and nothing was done: {first['msg']}.",
+        ),
+    )
