@@ -13,6 +13,7 @@ from tools.binding import MULTILINE
 from tools.context import Target
 from tools.registry import Effect, Tool
 from tools.result import Result, bounded, quoted
+from tools.secrecy import clean
 from tools.settings import Settings
 
 KeyVariable = Annotated[str, Field(description="bare URLs: environment variable holding the key (…_API_KEY)")]
@@ -137,7 +138,9 @@ def check_health(
                 raise
             except CloudError as error:
                 probes.append(
-                    Probe(question=question, expected=expected, right=False, reply=f"no answer: {error}"[:200])
+                    Probe(
+                        question=question, expected=expected, right=False, reply=f"no answer: {clean(str(error))}"[:200]
+                    )
                 )
                 continue
             said = reply.text or reply.reasoning
