@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def _tools() -> tuple[Tool, ...]:
     from tools.changes import DELETE_ENDPOINT, UPDATE_ENDPOINT
+    from tools.cleanup import APPLY_CLEANUP, PLAN_CLEANUP
     from tools.deploy import DEPLOY_ENDPOINT
     from tools.endpoints import GET_ENDPOINT, GET_ENDPOINT_LOGS, LIST_ENDPOINTS
     from tools.measure import COMPARE_RUNS, LIST_RUNS, MEASURE_MODEL
@@ -23,6 +24,7 @@ def _tools() -> tuple[Tool, ...]:
     from tools.query import CHECK_HEALTH, QUERY_MODEL
     from tools.quota import CHECK_CAPACITY, CHECK_QUOTA
     from tools.setup import CHECK_SETUP
+    from tools.waste import EXPLAIN_FINDING, LIST_CHECKS, SCAN_WASTE, SUMMARIZE_FINDINGS
 
     return (
         CHECK_SETUP,
@@ -40,6 +42,12 @@ def _tools() -> tuple[Tool, ...]:
         MEASURE_MODEL,
         LIST_RUNS,
         COMPARE_RUNS,
+        SCAN_WASTE,
+        LIST_CHECKS,
+        EXPLAIN_FINDING,
+        SUMMARIZE_FINDINGS,
+        PLAN_CLEANUP,
+        APPLY_CLEANUP,
         GET_OPERATION,
     )
 
