@@ -36,6 +36,8 @@ QUOTED = 500
 """Characters of an error's own words that are kept."""
 LARGEST = 10**12
 """Tokens of one answer above which a count is no count."""
+SECRET_LENGTH = 6
+"""Characters below which a header's value is a word that an answer may hold by itself."""
 NAMED = 120
 """Characters of a name that are kept: a model's, a finish reason."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -149,6 +151,8 @@ def _exchange(wire: Wire, method: str, path: str, body: bytes, timeout: float) -
         raise InvalidInput(
             "endpoint", "its host name or key has characters that cannot be sent", fix="Correct the URL or the key."
         ) from None
+    for secret in _secrets(headers):  # a server that sends back what it was sent
+        raw = raw.replace(secret.encode("latin-1", "replace"), b"***")
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -221,11 +225,16 @@ def _words(raw: bytes, headers: Mapping[str, str]) -> str:
         text = str(found.get("message") or found.get("detail") or text) if isinstance(found, dict) else str(found)
     except (ValueError, RecursionError):
         pass
-    for name, value in headers.items():
-        if name.lower() not in {"content-type", "accept"}:
-            for secret in {value, value.rpartition(" ")[2]} - {""}:
-                text = text.replace(secret, "***")
+    for secret in _secrets(headers):
+        text = text.replace(secret, "***")
     return _visible(text)
+
+
+def _secrets(headers: Mapping[str, str]) -> list[str]:
+    """What was sent in a header of its own, whole and without its scheme; the longest first."""
+    own = [value for name, value in headers.items() if name.lower() not in {"content-type", "accept"}]
+    found = {part for value in own for part in (value, value.rpartition(" ")[2]) if len(part) >= SECRET_LENGTH}
+    return sorted(found, key=len, reverse=True)
 
 
 def _visible(text: str, limit: int = QUOTED) -> str:

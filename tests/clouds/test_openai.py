@@ -196,6 +196,11 @@ def test_an_answer_that_drips_ends_at_the_timeout(vendor: Vendor) -> None:
     assert time.monotonic() - began < 1
 
 
+def test_a_key_that_comes_back_in_an_answer_is_taken_out(vendor: Vendor) -> None:
+    vendor.body = json.dumps(ANSWER).replace('"hi"', f'"you sent Bearer {KEY}, so {KEY}"').encode()
+    assert openai.chat(vendor.wire, ASKED, max_tokens=1).text == "you sent ***, so ***"
+
+
 def drip(handler: BaseHTTPRequestHandler, line: bytes, parts: int) -> None:
     with suppress(OSError):
         for _ in range(parts):
