@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tools.ledger import Book
 
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_API_KEY")
+CLOUDS_OWN = re.compile(r"(AWS|AMAZON|BOTO|GOOGLE|GCLOUD|GCP|CLOUDSDK|AZURE|ARM|MSI|IDENTITY)_", re.IGNORECASE)
+"""Credentials of a cloud: a modelrig.toml that came with somebody's project cannot have one sent either."""
 
 
 class Clouds:
@@ -117,11 +119,14 @@ class Target:
             return self
         if self.endpoint_ref is not None:
             raise InvalidInput("api_key_env", "is for bare URLs; this endpoint has its own key", fix="Leave it out.")
-        if not KEY_NAME.fullmatch(variable) and variable not in settings["api_key_envs"]:
+        listed = variable in settings["api_key_envs"] and not CLOUDS_OWN.match(variable)
+        if not KEY_NAME.fullmatch(variable) and not listed:
             raise InvalidInput(
                 "api_key_env",
                 f"{variable[:40]!r} may not be sent to a URL",
-                fix="Name a variable that ends in _API_KEY, or list it under api_key_envs in modelrig.toml.",
+                fix="A cloud's own credentials never are."
+                if CLOUDS_OWN.match(variable)
+                else "Name a variable that ends in _API_KEY, or list it under api_key_envs in modelrig.toml.",
             )
         key = os.environ.get(variable, "")
         if not key:
