@@ -5,6 +5,7 @@ Token k of a reply is due at arrival + ttft + k * itl, so that a client's figure
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import threading
@@ -46,10 +47,17 @@ class Truth:
     connections: int = 0
     together: int = 0
     most_together: int = 0
+    late: list[float] = field(default_factory=list)
+    """Seconds by which each write left after it was due."""
+
+    def report(self) -> dict[str, Any]:
+        """What GET /truth answers."""
+        late = sorted(self.late) or [0.0]
+        return {"late_ms": {"p50": 1e3 * late[len(late) // 2], "p99": 1e3 * late[int(0.99 * (len(late) - 1))]}}
 
 
 @contextmanager
-def serving(truth: Truth) -> Iterator[Truth]:
+def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
     """Run it until the block ends."""
     started, loop = threading.Event(), asyncio.new_event_loop()
     stop = asyncio.Event()
@@ -70,7 +78,7 @@ def serving(truth: Truth) -> Iterator[Truth]:
                 tasks.discard(task)
                 writer.close()
 
-        server = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=512)
+        server = await asyncio.start_server(handle, "127.0.0.1", port, backlog=2048)
         truth.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         started.set()
         await stop.wait()
@@ -103,7 +111,9 @@ async def _connection(truth: Truth, reader: asyncio.StreamReader, writer: asynci
         length = next((int(line.split(":")[1]) for line in lines if line.startswith("content-length:")), 0)
         body = json.loads(await reader.readexactly(length) or b"{}")
         if head.startswith("GET"):
-            writer.write(_plain(200, {"object": "list", "data": [truth.models]}))
+            truth.late = [] if head.startswith("GET /reset") else truth.late
+            told = truth.report() if head.startswith("GET /truth") else {"object": "list", "data": [truth.models]}
+            writer.write(_plain(200, told))
             continue
         truth.heads.append(head)
         truth.bodies.append(body)
@@ -163,6 +173,7 @@ async def _reply(truth: Truth, writer: asyncio.StreamWriter, head: str, body: di
         due = arrived + ttft + truth.itl * position + shift
         if (wait := due - time.perf_counter()) > 0:
             await asyncio.sleep(wait)
+        truth.late.append(time.perf_counter() - due)
         await _write(truth, writer, "".join(pieces[position : position + truth.per_chunk]), position < len(pieces) // 2)
     reason = "length" if truth.answer is None or len(pieces) == count else "stop"
     writer.write(_chunk(_event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})))
@@ -181,3 +192,18 @@ async def _write(truth: Truth, writer: asyncio.StreamWriter, text: str, first_ha
     for data in truth.writes(_event({"choices": [{"index": 0, "delta": {name: value}}]})):
         writer.write(_chunk(data))
         await asyncio.sleep(0)
+
+
+def main() -> None:
+    """A process of its own: what a benchmark measures against."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--port", type=int, required=True)
+    options.add_argument("--ttft-ms", type=float, default=50)
+    options.add_argument("--itl-ms", type=float, default=10)
+    asked = options.parse_args()
+    with serving(Truth(ttft=asked.ttft_ms / 1e3, itl=asked.itl_ms / 1e3), asked.port):
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
