@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,12 +17,14 @@ from tools.ledger import Book
 from tools.measure import store
 from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.cost import PriceUsed
+from tools.measure.held import Held, Undisturbed
 from tools.measure.job import Job
 from tools.measure.measurement import Ask, Measurement, Objective
+from tools.measure.options import Options
 from tools.measure.profiles import Profile
 from tools.measure.record import Run, Subject
 from tools.measure.run import measure, refused
-from tools.measure.variants import Held, Undisturbed, Variant
+from tools.measure.variants import Variant
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,19 @@ class Wish:
     answer_tokens: int = 0
     price: PriceUsed | None = None
     name: str = ""
+    options: Options = field(default_factory=Options)
 
-    def ask(self) -> Ask:
+    def ask(self, context_tokens: int | None = None) -> Ask:
         """For one run: its prompts are like those of no other."""
-        nonce = secrets.token_hex(3)
-        return Ask(self.profile, nonce, self.levels, answer_tokens=self.answer_tokens, objective=self.objective)
+        return Ask(
+            self.profile,
+            secrets.token_hex(3),
+            self.levels,
+            answer_tokens=self.answer_tokens,
+            objective=self.objective,
+            options=self.options,
+            context_tokens=context_tokens,
+        )
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,7 @@ def walk(variants: Sequence[Variant], wish: Wish, book: Book, progress: Progress
     order = [*variants, Variant(BASE + AGAIN, base.target)] if len(variants) > 1 else [base]
     held = Held(base.target, variants, book)
     found: list[Measured] = []
+    held.back(progress)  # what an earlier walk was killed over
     try:
         for position, variant in enumerate(order):
             if position and position == len(order) - 1:
@@ -82,7 +93,8 @@ def _one(
     path = store.claim(wish.folder, stem[:100].rstrip("-."))
 
     def job(wire: Wire, endpoint: Endpoint | None) -> Job:
-        ask = wish.ask()
+        engine = endpoint.engine if endpoint else None
+        ask = wish.ask(engine.context_tokens if engine else None)
         steps = sum(each.plan(ask).steps for each in wish.measurements)
         return Job(
             wire=wire,
@@ -91,7 +103,7 @@ def _one(
             measurements=wish.measurements,
             path=path,
             name=name,
-            engine=endpoint.engine if endpoint else None,
+            engine=engine,
             hardware=endpoint.hardware if endpoint else None,
             price=wish.price or listed_price(endpoint),
             spent=_spent(endpoint, book),
