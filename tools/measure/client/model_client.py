@@ -69,7 +69,7 @@ class ModelClient:
 
     def __init__(self, wire: Wire, limits: Limits | None = None) -> None:
         self.wire, self.limits = wire, limits or Limits()
-        self.address, self.dialect, self.model = Address.of(wire), Dialect(), wire.model
+        self.address, self.dialect, self.model = Address.of(wire), Dialect.of(wire), wire.model
         self._framer = framer_for(wire)
         self._fresh = wire.fresh_connection
         self._idle: list[Connection] = []

@@ -40,6 +40,13 @@ class Dialect:
     temperature: bool = True
     limit: str = "max_tokens"
 
+    @classmethod
+    def of(cls, wire: Wire) -> Dialect:
+        """What a wire is known to take; where nothing is known, everything until it is refused."""
+        if not wire.accepts:
+            return cls()
+        return cls(cache_prompt="cache_prompt" in wire.accepts, ignore_eos="ignore_eos" in wire.accepts)
+
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
         """The JSON of one streamed chat request at temperature 0."""
         found: dict[str, Any] = {"model": model} if model else {}

@@ -56,3 +56,8 @@ def test_the_usual_port_is_not_in_the_host_and_an_ipv6_address_is_in_brackets() 
     plain, six = Wire(url="https://api.example.com"), Wire(url="http://[::1]:81")
     assert b"Host: api.example.com\r\n" in encode_chat(plain, Address.of(plain), Dialect(), ASK, "")
     assert b"Host: [::1]:81\r\n" in encode_chat(six, Address.of(six), Dialect(), ASK, "")
+
+
+def test_an_engine_that_is_known_not_to_take_a_field_is_never_sent_it() -> None:
+    assert Dialect.of(Wire(url="http://x")) == Dialect()
+    assert Dialect.of(Wire(url="http://x", accepts=("ignore_eos", "top_k"))) == Dialect(cache_prompt=False)
