@@ -22,7 +22,7 @@ from clouds.models import Call, Scope
 
 SETTLES_WITHIN = 60.0
 """Seconds that a new role may need until other services know it (the articles' own tools wait 10 s)."""
-THROTTLED_TRIES = 6
+THROTTLED_TRIES, MARK_TRIES = 6, 3
 _UNSETTLED = ("could not assume role", "to assume the role", "invalid iam instance profile")
 
 
@@ -112,6 +112,20 @@ class Maker:
                 self._open.remove(step)
                 return step.id
         return self.ledger.intent(self.deployment, call)
+
+    def mark(self, call: Call, region: str) -> str:
+        """Write a tag, with some patience. Returns why it could not be written; empty when it was."""
+        said = ""
+        for attempt in range(MARK_TRIES):
+            if attempt:
+                self.progress.sleep(5.0)
+            try:
+                self.api.send(call, scope=Scope(region))
+            except CloudError as error:
+                said = f"{call} in {region}: {error.code or error.kind}"
+            else:
+                return ""
+        return said
 
     def begin(self, call: Call) -> int:
         """Write down something that is not done when its call is sent (the wait for a first token): it stays open, so

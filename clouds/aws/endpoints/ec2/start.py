@@ -10,10 +10,10 @@ from clouds.aws.api import AwsApi
 from clouds.aws.endpoints import enginelog, tags
 from clouds.aws.endpoints.ec2 import calls, create, machine, userdata, view
 from clouds.aws.prices import AwsPrices
-from clouds.errors import Cancelled, CloudError, NoCapacity, Throttled, Unexpected, Unreachable
-from clouds.models import Call, Endpoint, EndpointRef, Scope, Wire
+from clouds.errors import Cancelled, CloudError, NoCapacity, NotFound, Throttled, Unexpected, Unreachable
+from clouds.models import Call, Endpoint, EndpointRef, State, Wire
 
-POLL, STARTS_WITHIN, TRIES = 15.0, 4500.0, 4
+POLL, STARTS_WITHIN, TRIES, BLIND_TRIES = 15.0, 4500.0, 4, 8
 QUESTION = [{"role": "user", "content": "Reply with the single word: ok"}]
 
 
@@ -21,6 +21,14 @@ def awaited(name: str) -> Call:
     """The wait for a first token, as the ledger has it: open from RunInstances until the token came."""
     service, operation = create.AWAITED.split(".")
     return Call(service, operation, {"Name": name})
+
+
+class StartFailed(Exception):
+    """It will not start: what was made has to be taken back."""
+
+    def __init__(self, cause: CloudError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True)
@@ -36,29 +44,35 @@ class Starter:
         """Returns the endpoint, ready, or loading with the reason. Raises when machine or engine failed."""
         self.run.token = self.run.maker.begin(awaited(ref.name))
         try:
-            answers = self._answers(ref)
+            row, answers = self._watch(ref)
         except Cancelled:
             self._undo(ref)
             raise
-        except (NoCapacity, Unexpected) as error:
+        except StartFailed as error:
             self._undo(ref)
-            raise error from None
+            raise error.cause from None
         if not answers:
-            endpoint = view.of(self.api, self.prices, ref)
-            return endpoint.model_copy(update={"reason": f"no answer in {STARTS_WITHIN:.0f} s; it bills until its end"})
+            return self._seen(ref, row, "loading", f"no answer in {STARTS_WITHIN:.0f} s; it bills until its end")
         self.run.maker.progress.report(f"{ref.location}: the engine answers; asking for one token")
         said = self._token(ref)
         if said:
-            endpoint = view.of(self.api, self.prices, ref)
-            return endpoint.model_copy(update={"reason": f"the engine answers, but asked for a token: {said}"})
+            return self._seen(ref, row, "loading", f"the engine answers, but asked for a token: {said}")
         moment = tags.stamp(self.run.now())
-        row = machine.find(self.api, ref)
         self.run.remember(
             ready_at=moment, location=ref.location, placed=row["InstanceType"], instance=row["InstanceId"]
         )
         self.run.maker.ledger.done(self.run.token, {"region": ref.location, "at": moment})
-        self._tag(ref, row, tags.READY, moment)
-        return view.of(self.api, self.prices, ref)
+        unmarked = self._tag(ref, row, tags.READY, moment)
+        reason = f"it gave a token; the tag that says so could not be written ({unmarked})" if unmarked else ""
+        return self._seen(ref, row, "ready", reason)
+
+    def _seen(self, ref: EndpointRef, row: dict[str, Any], state: State, reason: str) -> Endpoint:
+        """What was just made: it exists and bills, whatever a last reading says."""
+        try:
+            found = view.of(self.api, self.prices, ref)
+        except CloudError:
+            found = view.build(ref, row, None, self.prices)
+        return found.model_copy(update={"state": state, "reason": reason})
 
     def _token(self, ref: EndpointRef) -> str:
         """One token, asked for several times if need be. Returns why there was none."""
@@ -75,14 +89,21 @@ class Starter:
         left = create.undo(self.run, ref.location)
         self.run.remember(ended=all(part.outcome != "still there" for part in left))
 
-    def _answers(self, ref: EndpointRef) -> bool:
-        """Wait for the mark on the console. False when it takes longer than any start."""
-        progress, waited, marked = self.run.maker.progress, 0.0, False
+    def _watch(self, ref: EndpointRef) -> tuple[dict[str, Any], bool]:
+        """Wait for the mark on the console. The machine, and False when it takes longer than any start.
+
+        A reading may fail now and then; the machine itself goes on. Raises StartFailed, and what cannot be read at all.
+        """
+        progress, waited, blind, marked, row = self.run.maker.progress, 0.0, 0, False, dict[str, Any]()
         while waited < STARTS_WITHIN:
             try:
                 row = machine.find(self.api, ref, ended=True)
                 lines = machine.console(self.api, ref.location, str(row["InstanceId"]))
-            except (Throttled, Unreachable):
+                blind = 0
+            except (Throttled, Unreachable, Unexpected, NotFound):
+                blind += 1
+                if blind >= BLIND_TRIES:
+                    raise
                 progress.sleep(POLL)
                 waited += POLL
                 continue
@@ -90,40 +111,33 @@ class Starter:
             key = machine.host_key(lines)
             if key and not marked:
                 # the engine's own lines will push it out of the 64 KB that EC2 keeps
-                self._tag(ref, row, calls.HOST_KEY, key)
-                marked = True
+                marked = not self._tag(ref, row, calls.HOST_KEY, key)
             if any(f"modelrig phase: {userdata.ANSWERS}" in line for line in lines or ()):
-                return True
+                return row, True
             now = machine.standing(row, lines)
             progress.report(f"{ref.location}: {row['State']['Name']} since {waited:.0f} s; {now.reason}")
             progress.sleep(POLL)
             waited += POLL
-        return False
+        return row, False
 
     def _check(self, ref: EndpointRef, row: dict[str, Any], lines: tuple[str, ...]) -> None:
-        """Raises NoCapacity when spot took the machine back, Unexpected when it ended or its engine failed."""
+        """Raises StartFailed: with NoCapacity when spot took the machine back, else with what ended or failed."""
         state, why = str(row["State"]["Name"]), row.get("StateReason", {})
         if state in {"shutting-down", "terminated", "stopping", "stopped"}:
             code, said = str(why.get("Code", "")), str(why.get("Message", ""))
             kind = NoCapacity if "Spot" in code or "InsufficientInstanceCapacity" in code else Unexpected
-            raise kind(
-                f"starting {ref}", answered=f"the machine is {state}: {said}", code=code,
-                fix="Deploy it again, on demand or in another zone." if kind is NoCapacity else "Deploy it again.",
-            )  # fmt: skip
+            fix = "Deploy it again, on demand or in another zone." if kind is NoCapacity else "Deploy it again."
+            raise StartFailed(kind(f"starting {ref}", answered=f"the machine is {state}: {said}", code=code, fix=fix))
         failed = next((line for line in lines if f"modelrig phase: {userdata.FAILED}" in line), "")
         if failed:
             said = " | ".join(enginelog.errors(lines)) or failed
-            raise Unexpected(
-                f"starting {ref}", answered=f"{failed[failed.index('modelrig phase'):][:120]}; its console: {said}",
-                fix="Correct what its console says, then deploy again.",
-            )  # fmt: skip
+            mark = failed[failed.index("modelrig phase") :][:120]
+            fix = "Correct what its console says, then deploy again."
+            raise StartFailed(Unexpected(f"starting {ref}", answered=f"{mark}; its console: {said}", fix=fix))
 
-    def _tag(self, ref: EndpointRef, row: dict[str, Any], key: str, value: str) -> None:
+    def _tag(self, ref: EndpointRef, row: dict[str, Any], key: str, value: str) -> str:
         call = Call("ec2", "CreateTags", {"Resources": [row["InstanceId"]], "Tags": [{"Key": key, "Value": value}]})
-        try:
-            self.api.send(call, scope=Scope(ref.location))
-        except CloudError as error:
-            self.run.maker.progress.report(f"{ref.location}: {key} could not be written to its tags: {error}")
+        return self.run.maker.mark(call, ref.location)
 
     @staticmethod
     def one_token(connect: Callable[[EndpointRef], Wire], ref: EndpointRef) -> str:

@@ -16,7 +16,7 @@ from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import container, invoke, removal, watch
 from clouds.aws.endpoints.sagemaker import settings as options
 from clouds.errors import Cancelled, CloudError, Conflict, NoCapacity, NotOffered, QuotaTooSmall
-from clouds.models import Call, DeletedPart, DeploymentPlan, PlanStep, Scope
+from clouds.models import Call, DeletedPart, DeploymentPlan, PlanStep
 
 TRY_ELSEWHERE = (NoCapacity, QuotaTooSmall, NotOffered)
 
@@ -216,8 +216,5 @@ def mark_ready(run: Run, region: str) -> str:
         if str(step.call) == "sagemaker.CreateEndpoint" and step.state == "done" and step.result.get("region") == region
     ]
     call = Call("sagemaker", "AddTags", {"ResourceArn": made[-1], "Tags": [{"Key": tags.READY, "Value": moment}]})
-    try:
-        run.maker.api.send(call, scope=Scope(region))
-    except CloudError as error:
-        return f"it gave a token; AWS did not take the tag that says so ({error.code or error.kind})"
-    return ""
+    said = run.maker.mark(call, region)
+    return f"it gave a token; the tag that says so could not be written ({said})" if said else ""
