@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from clouds.models.basic import Call, Reversal, Scope
@@ -106,7 +107,7 @@ class Metric:
     service: str
     operation: str
     ask: Callable[[Sequence[Row], Scope, datetime, datetime], Iterable[Question]]
-    points: Callable[[Any, Question], Sequence[Sequence[float] | None | str]]
+    points: Callable[[Any, Question], Sequence[Sequence[float] | str | None]]
     fold: Literal["sum", "max"] = "sum"
     unit: str = ""
     when: Callable[[Row], bool] | None = None
@@ -234,7 +235,7 @@ class WasteCheck:
     steps: tuple[str, ...] = ()
     """`service.Operation` of every call that `remove` may make, for the cleaner's permissions and its allow-list."""
 
-    @property
+    @cached_property
     def all_reads(self) -> tuple[Reading, ...]:
         """Everything it reads, parents before children, each once."""
         found: dict[Reading, None] = {}
@@ -246,13 +247,13 @@ class WasteCheck:
             found.update(dict.fromkeys(reversed(chain)))
         return tuple(found)
 
-    @property
+    @cached_property
     def age(self) -> timedelta:
         """How old a resource has to be before it is judged."""
         days = max((read.days for read in self.reads if isinstance(read, Metric)), default=0.0)
         return max(self.min_age, timedelta(days=days))
 
-    @property
+    @cached_property
     def operations(self) -> frozenset[str]:
         """`service.Operation` of everything it reads: what the read-only allow-list is made of."""
         return frozenset(f"{read.service}.{read.operation}" for read in self.all_reads)

@@ -98,7 +98,7 @@ def _finding(number: int, finding: PlannedFinding, command: Command, query: Quer
 
 def _step(number: int, finding: PlannedFinding, step: PlannedStep, command: Command, query: Query) -> list[str]:
     shown = [*command(step.call.call(), finding.scope)]
-    wanted = sorted({path for path in _asked_of(finding, step)})
+    wanted = sorted(set(_asked_of(finding, step)))
     lines = []
     if wanted:
         for path in wanted:

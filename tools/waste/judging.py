@@ -77,50 +77,61 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
         return found
     for call, error in box.partly:
         _gap(found.unread, (call, why(error)), call, why(error)).add(kind.name)
-    age, now, at = check.age, sight.now, sight.at
     for row in box.rows:
+        name = _name(check, row, sight.at) if only is not None else ""
+        if only is not None and name and name not in only:
+            continue
         found.rows += 1
-        word, name = "in use now", ""
-        try:
-            if only is not None:
-                name = kind.id(row, at)
-                if name not in only:
-                    found.rows -= 1
-                    continue
-            if kind.managed is not None and (who := kind.managed(row)):
-                found.managed = found.managed or Gap("", "managed by the cloud or another service")
-                found.managed.add(f"{kind.label(row)} ({who})")
-                word = f"managed by {who}"
-                continue
-            sight.used = {}
-            waste = check.judge(row, sight)
-            if waste is None:
-                continue
-            created = moment(kind.created(row)) if kind.created is not None else None
-            if created is not None and now - created < age:
-                raise Young
-            found.verdicts.append(Verdict(row, waste, kind.id(row, at), sight.used, created))
-            word = "waste"
-        except Young:
-            word = "too new"
-            found.too_new = found.too_new or Gap("", f"younger than {_words(age.total_seconds())}")
-            found.too_new.add(_label(check, row))
-        except Unresolved as error:
-            word = f"unresolved: {error}"
-            _gap(found.unresolved, str(error), "", str(error)).add(_label(check, row))
-        except Blind as error:
-            word = f"unread: {error.call}: {why(error.error)}"
-            _gap(found.unread, (error.call, why(error.error)), error.call, why(error.error)).add(_label(check, row))
-        except ODD as error:
-            reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
-            call = f"{box.read.service}.{box.read.operation}"
-            word = f"unread: {reason}"
-            _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
-        finally:
-            if name and (only is None or name in only):
-                found.met[name] = word
+        word = _outcome(check, row, box, sight, found)
+        if name:
+            found.met[name] = word
     _add_failed(check, sight, found)
     return found
+
+
+def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged) -> str:
+    """Judge one row and note it where it belongs; the answer says in words how it ended."""
+    kind = check.kind
+    try:
+        if kind.managed is not None and (who := kind.managed(row)):
+            found.managed = found.managed or Gap("", "managed by the cloud or another service")
+            found.managed.add(f"{kind.label(row)} ({who})")
+            return f"managed by {who}"
+        sight.used = {}
+        waste = check.judge(row, sight)
+        if waste is None:
+            return "in use now"
+        created = moment(kind.created(row)) if kind.created is not None else None
+        if created is not None and sight.now - created < check.age:
+            return _too_new(check, row, found)
+        found.verdicts.append(Verdict(row, waste, kind.id(row, sight.at), sight.used, created))
+    except Young:
+        return _too_new(check, row, found)
+    except Unresolved as error:
+        _gap(found.unresolved, str(error), "", str(error)).add(_label(check, row))
+        return f"unresolved: {error}"
+    except Blind as error:
+        call, reason = error.call, why(error.error)
+    except ODD as error:
+        call = f"{box.read.service}.{box.read.operation}"
+        reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
+    else:
+        return "waste"
+    _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
+    return f"unread: {call}: {reason}"
+
+
+def _too_new(check: WasteCheck, row: Row, found: Judged) -> str:
+    found.too_new = found.too_new or Gap("", f"younger than {_words(check.age.total_seconds())}")
+    found.too_new.add(_label(check, row))
+    return "too new"
+
+
+def _name(check: WasteCheck, row: Row, at: Scope) -> str:
+    try:
+        return check.kind.id(row, at)
+    except ODD:
+        return ""  # whether it is one of those asked for is not known: it is judged, and noted as unread there
 
 
 def _add_failed(check: WasteCheck, sight: Sight, found: Judged) -> None:

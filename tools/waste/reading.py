@@ -52,6 +52,8 @@ class Box:
     @property
     def partly(self) -> list[tuple[str, BaseException]]:
         """What of it could not be read: the calls and their errors, its own and those further up."""
+        if not self.lost and not self.failed:
+            return []
         own = f"{self.read.service}.{self.read.operation}"
         return [*self.lost, *((own, error) for error in self.failed.values())]
 

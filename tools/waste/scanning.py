@@ -123,7 +123,7 @@ def scan_waste(
     found = scan(
         {name: _connected(clouds, name) for name in named},
         Wanted(tuple(scopes), tuple(checks), category, min_usd),
-        exceptions.load(settings.project, _ids(clouds, named)),
+        exceptions.load(settings.project, _ids(clouds)),
         now,
         progress,
         store.new_id(named, now),
@@ -247,8 +247,8 @@ def _connected(clouds: Clouds, name: str) -> Cloud | CloudError:
         return error
 
 
-def _ids(clouds: Clouds, named: tuple[str, ...]) -> frozenset[str]:
-    """Every check of the clouds named; empty when one of them is not known, so that no exception is refused for it."""
+def _ids(clouds: Clouds) -> frozenset[str]:
+    """Every check of every cloud; empty when one of them is not known, so that no exception is refused for it."""
     found: set[str] = set()
     for name in clouds.names:
         cloud = _connected(clouds, name)

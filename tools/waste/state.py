@@ -13,7 +13,7 @@ from typing import Any
 from clouds.models import Scope
 from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck
 from tools.waste.judging import Judged, Verdict
-from tools.waste.reading import Ask, Box
+from tools.waste.reading import Ask, Box, depths
 from tools.waste.sight import Sight
 
 
@@ -53,34 +53,48 @@ class Run:
     """One check in one scope."""
 
     check: WasteCheck
-    waiting: int = 0
+    waiting: int
     judged: Judged | None = None
     late: Box | None = None
-    over: bool = False
+
+
+class Order:
+    """What some checks read, the same in every scope: parents before children, and who waits for what."""
+
+    def __init__(self, checks: tuple[WasteCheck, ...]) -> None:
+        self.checks = checks
+        self.reads: dict[Reading, None] = {}
+        self.children: dict[Reading, list[Reading]] = {}
+        self.waiting = [0] * len(checks)
+        self.waits: dict[Reading, list[int]] = {}
+        for number, check in enumerate(checks):
+            for read in check.all_reads:
+                if read not in self.reads:
+                    self.reads[read] = None
+                    if not isinstance(read, Listing):
+                        self.children.setdefault(read.of, []).append(read)
+                if not is_late(read):
+                    self.waiting[number] += 1
+                    self.waits.setdefault(read, []).append(number)
+        names = Counter(f"{read.service}.{read.operation}" for read in self.reads if isinstance(read, Detail))
+        self.twice = {name for name, count in names.items() if count > 1}
+        self.depth = depths(self.reads)
 
 
 class State:
     """One scope: its boxes, and which checks wait for them."""
 
-    def __init__(self, place: str, scope: Scope, now: datetime, checks: tuple[WasteCheck, ...]) -> None:
+    def __init__(self, place: str, scope: Scope, now: datetime, order: Order) -> None:
         self.place, self.scope = place, scope
-        self.boxes: dict[Reading, Box] = {}
-        self.children: dict[Reading, list[Reading]] = {}
-        self.runs = [Run(check) for check in checks]
-        self.runs_of: dict[Reading, list[Run]] = {}
+        self.boxes: dict[Reading, Box] = {read: Box(read, scope) for read in order.reads}
+        self.children, self.twice, self.depth = order.children, order.twice, order.depth
+        self.runs = [Run(check, waiting) for check, waiting in zip(order.checks, order.waiting, strict=True)]
+        self.left = len(self.runs)
+        self.judged: list[tuple[Run, Judged]] = []
+        """Runs that are judged and whose tags are still read."""
+        self.runs_of = {read: [self.runs[number] for number in numbers] for read, numbers in order.waits.items()}
         self.sight = Sight(now, scope, self.boxes)
         self.shared: dict[str, Shared] = {}
-        for run in self.runs:
-            for read in run.check.all_reads:
-                if read not in self.boxes:
-                    self.boxes[read] = Box(read, scope)
-                    if not isinstance(read, Listing):
-                        self.children.setdefault(read.of, []).append(read)
-                if not is_late(read):
-                    run.waiting += 1
-                    self.runs_of.setdefault(read, []).append(run)
-        names = Counter(f"{read.service}.{read.operation}" for read in self.boxes if isinstance(read, Detail))
-        self.twice = {name for name, count in names.items() if count > 1}
 
 
 @dataclass

@@ -19,9 +19,9 @@ from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Call, Scope
 from clouds.models.waste import Detail, Listing, Metric, WasteCheck, WastePack
 from tools.waste.judging import judge, late_rows, tags_of
-from tools.waste.reading import Ask, Box, depths, extract, fill, requests
+from tools.waste.reading import Ask, Box, extract, fill, requests
 from tools.waste.sight import Sight
-from tools.waste.state import Looked, Run, Shared, State, Wasted, fingerprint, is_late
+from tools.waste.state import Looked, Order, Run, Shared, State, Wasted, fingerprint, is_late
 from tools.waste.traffic import Traffic
 
 GLOBAL = "global"
@@ -51,9 +51,10 @@ class Survey:
             local = tuple(check for check in checks if not check.kind.once)
             world = tuple(check for check in checks if check.kind.once)
             if local:
-                states += [State(place, Scope(place, account), self._now, local) for place in named if place != GLOBAL]
+                order = Order(local)
+                states += [State(place, Scope(place, account), self._now, order) for place in named if place != GLOBAL]
             if world and (not places or GLOBAL in places):
-                states.append(State(GLOBAL, Scope(self._pack.home, account), self._now, world))
+                states.append(State(GLOBAL, Scope(self._pack.home, account), self._now, Order(world)))
             self._looked.places = [state.place for state in states]
             self._begin(states)
             while self._traffic.open:
@@ -94,8 +95,9 @@ class Survey:
     def _begin(self, states: list[State]) -> None:
         first = []
         for state in states:
-            depth = depths(state.boxes)
-            first += [(-depth[read], state, box) for read, box in state.boxes.items() if isinstance(read, Listing)]
+            first += [
+                (-state.depth[read], state, box) for read, box in state.boxes.items() if isinstance(read, Listing)
+            ]
         for rank, state, box in sorted(first, key=lambda item: item[0]):
             box.asked, box.open = True, 1
             read = box.read
@@ -181,6 +183,7 @@ class Survey:
         check = run.check
         only = None if self._only is None else self._only.get(check.id, frozenset())
         run.judged = judge(check, state.boxes[check.kind.of], state.sight, only)
+        state.judged.append((run, run.judged))
         read, rows = late_rows(check, run.judged)
         if read is None or not rows:
             return
@@ -192,14 +195,14 @@ class Survey:
 
     def _finish(self, state: State) -> None:
         """Report the checks that are judged and whose tags are known; drop the scope after its last one."""
-        for run in state.runs:
-            if run.over or run.judged is None or (run.late is not None and run.late.open):
-                continue
-            run.over = True
-            for verdict in run.judged.verdicts:
+        ended = [(run, judged) for run, judged in state.judged if run.late is None or not run.late.open]
+        for run, judged in ended:
+            state.judged.remove((run, judged))
+            state.left -= 1
+            for verdict in judged.verdicts:
                 tags, problem = tags_of(run.check, verdict, state.sight)
                 if problem and run.check.kind.tags_read is not None:
-                    run.judged.untagged(run.check.kind.tags_read, problem, run.check.kind.label(verdict.row))
+                    judged.untagged(run.check.kind.tags_read, problem, run.check.kind.label(verdict.row))
                 place = run.check.kind.place(verdict.row, state.scope) if run.check.kind.place else state.place
                 self._looked.wasted.append(
                     Wasted(
@@ -217,9 +220,9 @@ class Survey:
                         fingerprint(run.check, verdict, state.boxes, tags),
                     )
                 )
-            run.judged.verdicts = []
-            self._looked.judged.append((state.place, run.judged))
-        if all(run.over for run in state.runs):
+            judged.verdicts = []
+            self._looked.judged.append((state.place, judged))
+        if ended and not state.left:
             state.boxes.clear()
             state.sight = Sight(self._now, state.scope, {})
 

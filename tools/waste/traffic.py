@@ -34,6 +34,7 @@ class _Job:
     call: Call = field(compare=False)
     scope: Scope = field(compare=False)
     token: Any = field(compare=False)
+    key: tuple[str, Scope] = field(compare=False)
     tries: int = field(compare=False, default=0)
 
 
@@ -42,9 +43,9 @@ class Traffic:
 
     def __init__(self, api: Api, *, in_flight: int, clock: Callable[[], float], workers: int = WORKERS) -> None:
         self._api, self._clock, self._workers = api, clock, workers
-        self._limits: dict[tuple[str, str], int] = defaultdict(lambda: in_flight)
-        self._running: Counter[tuple[str, str]] = Counter()
-        self._waiting: dict[tuple[str, str], list[_Job]] = defaultdict(list)
+        self._limits: dict[tuple[str, Scope], int] = defaultdict(lambda: in_flight)
+        self._running: Counter[tuple[str, Scope]] = Counter()
+        self._waiting: dict[tuple[str, Scope], list[_Job]] = defaultdict(list)
         self._later: list[tuple[float, _Job]] = []
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._answers: SimpleQueue[tuple[_Job, Any, BaseException | None]] = SimpleQueue()
@@ -58,7 +59,7 @@ class Traffic:
     def ask(self, call: Call, scope: Scope, token: Any, *, depth: int = 0) -> None:
         """Queue one request; its answer comes back from `take` with `token`."""
         self.open += 1
-        self._queue(_Job(-depth, next(self._numbers), call, scope, token))
+        self._queue(_Job(-depth, next(self._numbers), call, scope, token, (call.service, scope)))
 
     def take(self, progress: Progress) -> tuple[Any, Any, BaseException | None]:
         """The next (token, answer, error). Raises Cancelled when we are asked to stop."""
@@ -73,7 +74,7 @@ class Traffic:
                 self._wake()
                 continue
             self._given -= 1
-            key = _key(job)
+            key = job.key
             self._running[key] -= 1
             if isinstance(error, Throttled) and job.tries < TRIES:
                 self._limits[key] = max(1, self._limits[key] // 2)
@@ -98,10 +99,10 @@ class Traffic:
             self._queue(heapq.heappop(self._later)[1])
 
     def _queue(self, job: _Job) -> None:
-        heapq.heappush(self._waiting[_key(job)], job)
-        self._start(_key(job))
+        heapq.heappush(self._waiting[job.key], job)
+        self._start(job.key)
 
-    def _start(self, key: tuple[str, str]) -> None:
+    def _start(self, key: tuple[str, Scope]) -> None:
         waiting = self._waiting[key]
         while waiting and self._running[key] < self._limits[key]:
             job = heapq.heappop(waiting)
@@ -125,7 +126,3 @@ class Traffic:
             except Exception as error:  # noqa: BLE001 - one bad answer never stops a scan; it is reported as unread
                 failure = error
             self._answers.put((job, answer, failure))
-
-
-def _key(job: _Job) -> tuple[str, str]:
-    return job.call.service, str(job.scope)

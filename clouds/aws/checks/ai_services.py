@@ -14,11 +14,11 @@ COMPREHEND = Listing("comprehend", "ListEndpoints", "EndpointPropertiesList")
 COMPREHEND_ENDPOINT = Kind(
     name="Comprehend endpoint",
     of=COMPREHEND,
-    id=lambda row, at: row["EndpointArn"],
+    id=lambda row, _at: row["EndpointArn"],
     label=lambda row: row["EndpointArn"].rsplit("/", 1)[-1],
     created=lambda row: row["CreationTime"],
     tags_read=Detail(
-        COMPREHEND, "comprehend", "ListTagsForResource", lambda rows, at: {"ResourceArn": rows[0]["EndpointArn"]},
+        COMPREHEND, "comprehend", "ListTagsForResource", lambda rows, _at: {"ResourceArn": rows[0]["EndpointArn"]},
         rows="Tags", late=True,
     ),
     tags_of=words.tag_row,
@@ -77,17 +77,17 @@ COMPREHEND_IDLE = WasteCheck(
 
 PROJECTS = Listing("rekognition", "DescribeProjects", "ProjectDescriptions")
 VERSIONS = Detail(
-    PROJECTS, "rekognition", "DescribeProjectVersions", lambda rows, at: {"ProjectArn": rows[0]["ProjectArn"]},
+    PROJECTS, "rekognition", "DescribeProjectVersions", lambda rows, _at: {"ProjectArn": rows[0]["ProjectArn"]},
     rows="ProjectVersionDescriptions",
 )  # fmt: skip
 LABELS = Kind(
     name="Rekognition Custom Labels model",
     of=VERSIONS,
-    id=lambda row, at: row["ProjectVersionArn"],
+    id=lambda row, _at: row["ProjectVersionArn"],
     label=lambda row: "/".join(row["ProjectVersionArn"].split("/")[1:4:2]),
     created=lambda row: row["CreationTimestamp"],
     tags_read=Detail(
-        VERSIONS, "rekognition", "ListTagsForResource", lambda rows, at: {"ResourceArn": rows[0]["ProjectVersionArn"]},
+        VERSIONS, "rekognition", "ListTagsForResource", lambda rows, _at: {"ResourceArn": rows[0]["ProjectVersionArn"]},
         rows="Tags", late=True,
     ),
 )  # fmt: skip
@@ -143,18 +143,18 @@ LABELS_IDLE = WasteCheck(
 
 CAMPAIGNS = Listing("personalize", "ListCampaigns", "campaigns")
 CAMPAIGN_DETAIL = Detail(
-    CAMPAIGNS, "personalize", "DescribeCampaign", lambda rows, at: {"campaignArn": rows[0]["campaignArn"]},
+    CAMPAIGNS, "personalize", "DescribeCampaign", lambda rows, _at: {"campaignArn": rows[0]["campaignArn"]},
     rows="campaign",
 )  # fmt: skip
 CAMPAIGN = Kind(
     name="Personalize campaign",
     of=CAMPAIGN_DETAIL,
-    id=lambda row, at: row["campaignArn"],
+    id=lambda row, _at: row["campaignArn"],
     label=lambda row: row["name"],
     created=lambda row: row["creationDateTime"],
     tags_read=Detail(
-        CAMPAIGN_DETAIL, "personalize", "ListTagsForResource", lambda rows, at: {"resourceArn": rows[0]["campaignArn"]},
-        rows="tags", late=True,
+        CAMPAIGN_DETAIL, "personalize", "ListTagsForResource",
+        lambda rows, _at: {"resourceArn": rows[0]["campaignArn"]}, rows="tags", late=True,
     ),
     tags_of=words.tag_row,
 )  # fmt: skip

@@ -16,7 +16,7 @@ SOURCE = "Bedrock docs, runtime metrics: Invocations counts requests by ModelId;
 def tags_read(of: Source, field: str) -> Detail:
     """The tags of a Bedrock resource, read when it was judged waste."""
     return Detail(
-        of, "bedrock", "ListTagsForResource", lambda rows, at: {"resourceARN": rows[0][field]}, rows="tags", late=True
+        of, "bedrock", "ListTagsForResource", lambda rows, _at: {"resourceARN": rows[0][field]}, rows="tags", late=True
     )
 
 
@@ -24,7 +24,7 @@ THROUGHPUTS = Listing("bedrock", "ListProvisionedModelThroughputs", "provisioned
 THROUGHPUT = Kind(
     name="Bedrock provisioned throughput",
     of=THROUGHPUTS,
-    id=lambda row, at: row["provisionedModelArn"],
+    id=lambda row, _at: row["provisionedModelArn"],
     label=lambda row: row["provisionedModelName"],
     created=lambda row: row["creationTime"],
     tags_read=tags_read(THROUGHPUTS, "provisionedModelArn"),
@@ -94,7 +94,7 @@ DEPLOYMENTS = Listing("bedrock", "ListCustomModelDeployments", "modelDeploymentS
 DEPLOYMENT = Kind(
     name="Bedrock custom model deployment",
     of=DEPLOYMENTS,
-    id=lambda row, at: row["customModelDeploymentArn"],
+    id=lambda row, _at: row["customModelDeploymentArn"],
     label=lambda row: row["customModelDeploymentName"],
     created=lambda row: row["createdAt"],
     tags_read=tags_read(DEPLOYMENTS, "customModelDeploymentArn"),
@@ -154,13 +154,13 @@ CUSTOM_DEPLOYMENT = WasteCheck(
 
 MARKET = Listing("bedrock", "ListMarketplaceModelEndpoints", "marketplaceModelEndpoints")
 MARKET_ENDPOINT = Detail(
-    MARKET, "bedrock", "GetMarketplaceModelEndpoint", lambda rows, at: {"endpointArn": rows[0]["endpointArn"]},
+    MARKET, "bedrock", "GetMarketplaceModelEndpoint", lambda rows, _at: {"endpointArn": rows[0]["endpointArn"]},
     rows="marketplaceModelEndpoint",
 )  # fmt: skip
 MARKETPLACE = Kind(
     name="Bedrock Marketplace endpoint",
     of=MARKET_ENDPOINT,
-    id=lambda row, at: row["endpointArn"],
+    id=lambda row, _at: row["endpointArn"],
     label=lambda row: row["endpointArn"].rsplit("/", 1)[-1],
     created=lambda row: row["createdAt"],
     tags_read=tags_read(MARKET_ENDPOINT, "endpointArn"),

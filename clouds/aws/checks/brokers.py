@@ -14,7 +14,7 @@ KAFKAS = Listing("kafka", "ListClustersV2", "ClusterInfoList")
 KAFKA = Kind(
     name="MSK cluster",
     of=KAFKAS,
-    id=lambda row, at: row["ClusterArn"],
+    id=lambda row, _at: row["ClusterArn"],
     label=lambda row: row["ClusterName"],
     created=lambda row: row["CreationTime"],
     tags=words.tags,
@@ -90,11 +90,11 @@ BROKERS = Listing("mq", "ListBrokers", "BrokerSummaries")
 BROKER = Kind(
     name="Amazon MQ broker",
     of=BROKERS,
-    id=lambda row, at: row["BrokerArn"],
+    id=lambda row, _at: row["BrokerArn"],
     label=lambda row: row["BrokerName"],
     created=lambda row: row["Created"],
     tags_read=Detail(
-        BROKERS, "mq", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["BrokerArn"]}, rows="Tags", late=True
+        BROKERS, "mq", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["BrokerArn"]}, rows="Tags", late=True
     ),
 )
 

@@ -17,12 +17,12 @@ CACHE_GROUPS = Listing("elasticache", "DescribeReplicationGroups", "ReplicationG
 CACHE = Kind(
     name="ElastiCache cluster",
     of=CACHES,
-    id=lambda row, at: row["ARN"],
+    id=lambda row, _at: row["ARN"],
     label=lambda row: row["CacheClusterId"],
     created=lambda row: row.get("CacheClusterCreateTime"),
     tags_read=Detail(
-        CACHES, "elasticache", "ListTagsForResource", lambda rows, at: {"ResourceName": rows[0]["ARN"]}, rows="TagList",
-        late=True,
+        CACHES, "elasticache", "ListTagsForResource",
+        lambda rows, _at: {"ResourceName": rows[0]["ARN"]}, rows="TagList", late=True,
     ),
     tags_of=words.tag_row,
 )  # fmt: skip
@@ -113,7 +113,7 @@ DOMAIN = Detail(
     DOMAINS,
     "opensearch",
     "DescribeDomains",
-    lambda rows, at: {"DomainNames": [row["DomainName"] for row in rows]},
+    lambda rows, _at: {"DomainNames": [row["DomainName"] for row in rows]},
     rows="DomainStatusList",
     batch=5,
     pair=(lambda row: row["DomainName"], lambda row: row["DomainName"]),
@@ -121,10 +121,10 @@ DOMAIN = Detail(
 OPENSEARCH = Kind(
     name="OpenSearch domain",
     of=DOMAIN,
-    id=lambda row, at: row["ARN"],
+    id=lambda row, _at: row["ARN"],
     label=lambda row: row["DomainName"],
     tags_read=Detail(
-        DOMAIN, "opensearch", "ListTags", lambda rows, at: {"ARN": rows[0]["ARN"]}, rows="TagList", late=True
+        DOMAIN, "opensearch", "ListTags", lambda rows, _at: {"ARN": rows[0]["ARN"]}, rows="TagList", late=True
     ),
     tags_of=words.tag_row,
 )

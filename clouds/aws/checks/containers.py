@@ -14,21 +14,21 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 EKS_CLUSTERS = Listing("eks", "ListClusters", "clusters")
-EKS_CLUSTER = Detail(EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, at: {"name": rows[0]}, rows="cluster")
+EKS_CLUSTER = Detail(EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, _at: {"name": rows[0]}, rows="cluster")
 NODE_GROUPS = Detail(
-    EKS_CLUSTER, "eks", "ListNodegroups", lambda rows, at: {"clusterName": rows[0]["name"]}, rows="nodegroups"
+    EKS_CLUSTER, "eks", "ListNodegroups", lambda rows, _at: {"clusterName": rows[0]["name"]}, rows="nodegroups"
 )
 FARGATE = Detail(
     EKS_CLUSTER,
     "eks",
     "ListFargateProfiles",
-    lambda rows, at: {"clusterName": rows[0]["name"]},
+    lambda rows, _at: {"clusterName": rows[0]["name"]},
     rows="fargateProfileNames",
 )
 EKS = Kind(
     name="EKS cluster",
     of=EKS_CLUSTER,
-    id=lambda row, at: row["arn"],
+    id=lambda row, _at: row["arn"],
     label=lambda row: row["name"],
     created=lambda row: row["createdAt"],
     tags=words.tags,
@@ -97,7 +97,7 @@ NO_NODES = WasteCheck(
 )
 
 ECS_CLUSTERS = Listing("ecs", "ListClusters", "clusterArns")
-ECS_LIST = Detail(ECS_CLUSTERS, "ecs", "ListServices", lambda rows, at: {"cluster": rows[0]}, rows="serviceArns")
+ECS_LIST = Detail(ECS_CLUSTERS, "ecs", "ListServices", lambda rows, _at: {"cluster": rows[0]}, rows="serviceArns")
 
 
 def _cluster_arn(service: str) -> str:
@@ -110,16 +110,8 @@ ECS_SERVICE = Detail(
     ECS_LIST,
     "ecs",
     "DescribeServices",
-    lambda rows, at: {"cluster": _cluster_arn(rows[0]), "services": list(rows), "include": ["TAGS"]},
+    lambda rows, _at: {"cluster": _cluster_arn(rows[0]), "services": list(rows), "include": ["TAGS"]},
     rows="services",
-)
-TASK = Detail(
-    ECS_SERVICE,
-    "ecs",
-    "DescribeTaskDefinition",
-    lambda rows, at: {"taskDefinition": rows[0]["taskDefinition"]},
-    rows="taskDefinition",
-    when=lambda row: serving(row),
 )
 
 
@@ -133,10 +125,20 @@ def serving(row: Row) -> bool:
     )
 
 
+TASK = Detail(
+    ECS_SERVICE,
+    "ecs",
+    "DescribeTaskDefinition",
+    lambda rows, _at: {"taskDefinition": rows[0]["taskDefinition"]},
+    rows="taskDefinition",
+    when=serving,
+)
+
+
 SERVICE = Kind(
     name="ECS service",
     of=ECS_SERVICE,
-    id=lambda row, at: row["serviceArn"],
+    id=lambda row, _at: row["serviceArn"],
     label=lambda row: row["serviceName"],
     created=lambda row: row["createdAt"],
     tags=words.tags,

@@ -36,7 +36,7 @@ PINNED = Detail(
     GROUPS,
     "ec2",
     "DescribeLaunchTemplateVersions",
-    lambda rows, at: {
+    lambda rows, _at: {
         "LaunchTemplateId": group_template(rows[0])["LaunchTemplateId"],
         "Versions": [group_template(rows[0])["Version"]],
     },
@@ -84,10 +84,17 @@ IMAGE = Kind(
     created=lambda row: row["CreationDate"],
     tags=words.tags,
 )
+
+
+def address_id(row: Row, at: Scope) -> str:
+    """The full id of an Elastic IP; one of EC2-Classic's time has no allocation and is named by its address."""
+    return words.arn("ec2", at, f"elastic-ip/{row.get('AllocationId') or row['PublicIp']}")
+
+
 ADDRESS = Kind(
     name="Elastic IP",
     of=ADDRESSES,
-    id=lambda row, at: address_id(row, at),
+    id=address_id,
     label=lambda row: words.named(row, "PublicIp"),
     tags=words.tags,
     managed=words.managed,
@@ -100,11 +107,6 @@ INTERFACE = Kind(
     tags=words.tags,
     managed=words.managed,
 )
-
-
-def address_id(row: Row, at: Scope) -> str:
-    """The full id of an Elastic IP; one of EC2-Classic's time has no allocation and is named by its address."""
-    return words.arn("ec2", at, f"elastic-ip/{row.get('AllocationId') or row['PublicIp']}")
 
 
 def volume_meters(row: Row) -> tuple[Meter, ...]:

@@ -13,15 +13,15 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 EMR_LIST = Listing("emr", "ListClusters", "Clusters", {"ClusterStates": ["WAITING"]})
-EMR = Detail(EMR_LIST, "emr", "DescribeCluster", lambda rows, at: {"ClusterId": rows[0]["Id"]}, rows="Cluster")
+EMR = Detail(EMR_LIST, "emr", "DescribeCluster", lambda rows, _at: {"ClusterId": rows[0]["Id"]}, rows="Cluster")
 ENDS = Detail(
-    EMR, "emr", "GetAutoTerminationPolicy", lambda rows, at: {"ClusterId": rows[0]["Id"]}, rows="AutoTerminationPolicy"
+    EMR, "emr", "GetAutoTerminationPolicy", lambda rows, _at: {"ClusterId": rows[0]["Id"]}, rows="AutoTerminationPolicy"
 )
 EMR_NODES = Detail(
     EMR,
     "emr",
     "ListInstanceGroups",
-    lambda rows, at: {"ClusterId": rows[0]["Id"]},
+    lambda rows, _at: {"ClusterId": rows[0]["Id"]},
     rows="InstanceGroups",
     when=lambda row: row.get("InstanceCollectionType", "INSTANCE_GROUP") == "INSTANCE_GROUP",
 )
@@ -174,14 +174,14 @@ TASKS = Listing("dms", "DescribeReplicationTasks", "ReplicationTasks", {"Without
 REPLICATOR = Kind(
     name="DMS replication instance",
     of=REPLICATORS,
-    id=lambda row, at: row["ReplicationInstanceArn"],
+    id=lambda row, _at: row["ReplicationInstanceArn"],
     label=lambda row: row["ReplicationInstanceIdentifier"],
     created=lambda row: row.get("InstanceCreateTime"),
     tags_read=Detail(
         REPLICATORS,
         "dms",
         "ListTagsForResource",
-        lambda rows, at: {"ResourceArn": rows[0]["ReplicationInstanceArn"]},
+        lambda rows, _at: {"ResourceArn": rows[0]["ReplicationInstanceArn"]},
         rows="TagList",
         late=True,
     ),

@@ -13,7 +13,7 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 KEY_LIST = Listing("kms", "ListKeys", "Keys")
-KEY = Detail(KEY_LIST, "kms", "DescribeKey", lambda rows, at: {"KeyId": rows[0]["KeyId"]}, rows="KeyMetadata")
+KEY = Detail(KEY_LIST, "kms", "DescribeKey", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, rows="KeyMetadata")
 
 
 def ours(row: Row) -> bool:
@@ -21,16 +21,16 @@ def ours(row: Row) -> bool:
     return row["KeyManager"] == "CUSTOMER" and row["KeyState"] in ("Enabled", "Disabled")
 
 
-LAST_USE = Detail(KEY, "kms", "GetKeyLastUsage", lambda rows, at: {"KeyId": rows[0]["KeyId"]}, when=ours)
-GRANTS = Detail(KEY, "kms", "ListGrants", lambda rows, at: {"KeyId": rows[0]["KeyId"]}, rows="Grants", when=ours)
+LAST_USE = Detail(KEY, "kms", "GetKeyLastUsage", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, when=ours)
+GRANTS = Detail(KEY, "kms", "ListGrants", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, rows="Grants", when=ours)
 CUSTOMER_KEY = Kind(
     name="KMS key",
     of=KEY,
-    id=lambda row, at: row["Arn"],
+    id=lambda row, _at: row["Arn"],
     label=lambda row: row.get("Description") or row["KeyId"],
     created=lambda row: row["CreationDate"],
     tags_read=Detail(
-        KEY, "kms", "ListResourceTags", lambda rows, at: {"KeyId": rows[0]["KeyId"]}, rows="Tags", late=True
+        KEY, "kms", "ListResourceTags", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, rows="Tags", late=True
     ),
     tags_of=words.tag_row,
     managed=lambda row: "" if row["KeyManager"] == "CUSTOMER" else "AWS",
@@ -122,7 +122,7 @@ SECRETS = Listing("secretsmanager", "ListSecrets", "SecretList")
 SECRET = Kind(
     name="secret",
     of=SECRETS,
-    id=lambda row, at: row["ARN"],
+    id=lambda row, _at: row["ARN"],
     label=lambda row: row["Name"],
     created=lambda row: row.get("CreatedDate"),
     tags=words.tags,
@@ -181,7 +181,7 @@ SECRET_UNUSED = WasteCheck(
 
 ZONES = Listing("route53", "ListHostedZones", "HostedZones", once=True)
 RECORDS = Detail(
-    ZONES, "route53", "ListResourceRecordSets", lambda rows, at: {"HostedZoneId": rows[0]["Id"].rsplit("/", 1)[-1]},
+    ZONES, "route53", "ListResourceRecordSets", lambda rows, _at: {"HostedZoneId": rows[0]["Id"].rsplit("/", 1)[-1]},
     rows="ResourceRecordSets", when=lambda row: row.get("ResourceRecordSetCount", 3) <= 2,
 )  # fmt: skip
 ZONE = Kind(
@@ -191,12 +191,12 @@ ZONE = Kind(
     label=lambda row: row["Name"],
     tags_read=Detail(
         ZONES, "route53", "ListTagsForResource",
-        lambda rows, at: {"ResourceType": "hostedzone", "ResourceId": rows[0]["Id"].rsplit("/", 1)[-1]},
+        lambda rows, _at: {"ResourceType": "hostedzone", "ResourceId": rows[0]["Id"].rsplit("/", 1)[-1]},
         rows="ResourceTagSet.Tags", late=True,
     ),
     tags_of=words.tag_row,
     managed=lambda row: row.get("LinkedService", {}).get("ServicePrincipal", ""),
-    place=lambda row, at: "global",
+    place=lambda _row, _at: "global",
 )  # fmt: skip
 
 

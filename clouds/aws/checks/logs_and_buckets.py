@@ -25,14 +25,14 @@ def group_arn(row: Row) -> str:
 GROUP = Kind(
     name="log group",
     of=GROUPS,
-    id=lambda row, at: group_arn(row),
+    id=lambda row, _at: group_arn(row),
     label=lambda row: row["logGroupName"],
     created=lambda row: row["creationTime"],
     tags_read=Detail(
         GROUPS,
         "logs",
         "ListTagsForResource",
-        lambda rows, at: {"resourceArn": group_arn(rows[0])},
+        lambda rows, _at: {"resourceArn": group_arn(rows[0])},
         rows="tags",
         late=True,
     ),

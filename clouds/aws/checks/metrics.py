@@ -91,7 +91,7 @@ def usage(
     )
 
 
-def points(answer: Any, question: Question) -> Sequence[Sequence[float] | None | str]:
+def points(answer: Any, question: Question) -> Sequence[Sequence[float] | str | None]:
     """The values of each series asked, in the order of asking; None for no series, a text where it was not read.
 
     A series may go on over several pages: entries of one id are put together. An id that is missing is not a zero.
@@ -105,7 +105,7 @@ def points(answer: Any, question: Question) -> Sequence[Sequence[float] | None |
             words = "; ".join(str(each.get("Value") or each.get("Code")) for each in entry.get("Messages") or ())
             problem[name] = f"CloudWatch answered {entry['StatusCode']}{f': {words}' if words else ''}"[:200]
     whole = "; ".join(str(each.get("Code") or each.get("Value")) for each in answer.get("Messages") or ())
-    found: list[Sequence[float] | None | str] = []
+    found: list[Sequence[float] | str | None] = []
     for number in range(len(question.owners)):
         name = f"m{number}"
         if name in problem:

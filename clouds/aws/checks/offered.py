@@ -7,6 +7,7 @@ read as a region that could not be looked at.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 
 def offered(service: str, region: str) -> bool:
@@ -23,7 +24,7 @@ def _regions(service: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _session():  # type: ignore[no-untyped-def]  # botocore is imported late
+def _session() -> Any:  # botocore is imported late
     import botocore.session
 
     return botocore.session.Session()

@@ -22,7 +22,7 @@ def _tags(row: Row) -> Mapping[str, str]:
 OWN = Kind(
     name="deployment of modelrig",
     of=OURS,
-    id=lambda row, at: row["ResourceARN"],
+    id=lambda row, _at: row["ResourceARN"],
     label=lambda row: row["ResourceARN"].rsplit("/", 1)[-1],
     tags=_tags,
 )

@@ -12,27 +12,27 @@ POLICY = Detail(
     REPOSITORIES,
     "ecr",
     "GetLifecyclePolicy",
-    lambda rows, at: {"repositoryName": rows[0]["repositoryName"]},
+    lambda rows, _at: {"repositoryName": rows[0]["repositoryName"]},
     nothing_on=("LifecyclePolicyNotFoundException",),
 )
 IMAGES = Detail(
     REPOSITORIES,
     "ecr",
     "DescribeImages",
-    lambda rows, at: {"repositoryName": rows[0]["repositoryName"]},
+    lambda rows, _at: {"repositoryName": rows[0]["repositoryName"]},
     rows="imageDetails",
 )
 REPOSITORY = Kind(
     name="ECR repository",
     of=REPOSITORIES,
-    id=lambda row, at: row["repositoryArn"],
+    id=lambda row, _at: row["repositoryArn"],
     label=lambda row: row["repositoryName"],
     created=lambda row: row["createdAt"],
     tags_read=Detail(
         REPOSITORIES,
         "ecr",
         "ListTagsForResource",
-        lambda rows, at: {"resourceArn": rows[0]["repositoryArn"]},
+        lambda rows, _at: {"resourceArn": rows[0]["repositoryArn"]},
         rows="tags",
         late=True,
     ),

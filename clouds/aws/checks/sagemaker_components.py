@@ -13,13 +13,13 @@ COMPONENT = Detail(
     COMPONENTS,
     "sagemaker",
     "DescribeInferenceComponent",
-    lambda rows, at: {"InferenceComponentName": rows[0]["InferenceComponentName"]},
+    lambda rows, _at: {"InferenceComponentName": rows[0]["InferenceComponentName"]},
 )
 COMPONENT_TAGS = Detail(
     COMPONENT,
     "sagemaker",
     "ListTags",
-    lambda rows, at: {"ResourceArn": rows[0]["InferenceComponentArn"]},
+    lambda rows, _at: {"ResourceArn": rows[0]["InferenceComponentArn"]},
     rows="Tags",
     late=True,
 )
@@ -45,7 +45,7 @@ def copies(row: Row) -> int:
 INFERENCE_COMPONENT = Kind(
     name="SageMaker inference component",
     of=COMPONENT,
-    id=lambda row, at: row["InferenceComponentArn"],
+    id=lambda row, _at: row["InferenceComponentArn"],
     label=lambda row: row["InferenceComponentName"],
     created=lambda row: row["CreationTime"],
     tags_read=COMPONENT_TAGS,

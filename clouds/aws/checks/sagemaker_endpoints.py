@@ -14,17 +14,17 @@ from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, 
 
 ENDPOINTS = Listing("sagemaker", "ListEndpoints", "Endpoints")
 ENDPOINT = Detail(
-    ENDPOINTS, "sagemaker", "DescribeEndpoint", lambda rows, at: {"EndpointName": rows[0]["EndpointName"]}
+    ENDPOINTS, "sagemaker", "DescribeEndpoint", lambda rows, _at: {"EndpointName": rows[0]["EndpointName"]}
 )
 CONFIG = Detail(
     ENDPOINT,
     "sagemaker",
     "DescribeEndpointConfig",
-    lambda rows, at: {"EndpointConfigName": rows[0]["EndpointConfigName"]},
+    lambda rows, _at: {"EndpointConfigName": rows[0]["EndpointConfigName"]},
     when=lambda row: row["EndpointStatus"] == "InService" and bool(row.get("EndpointConfigName")),
 )
 ENDPOINT_TAGS = Detail(
-    ENDPOINT, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["EndpointArn"]}, rows="Tags", late=True
+    ENDPOINT, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["EndpointArn"]}, rows="Tags", late=True
 )
 
 
@@ -68,7 +68,7 @@ BACKLOG = usage(
 REAL_TIME = Kind(
     name="SageMaker endpoint",
     of=ENDPOINT,
-    id=lambda row, at: row["EndpointArn"],
+    id=lambda row, _at: row["EndpointArn"],
     label=lambda row: row["EndpointName"],
     created=lambda row: row["CreationTime"],
     tags_read=ENDPOINT_TAGS,

@@ -17,26 +17,26 @@ CONFIG_DETAIL = Detail(
     CONFIGS,
     "sagemaker",
     "DescribeEndpointConfig",
-    lambda rows, at: {"EndpointConfigName": rows[0]["EndpointConfigName"]},
+    lambda rows, _at: {"EndpointConfigName": rows[0]["EndpointConfigName"]},
 )
 MODELS = Listing("sagemaker", "ListModels", "Models")
 SCHEDULES = Listing("sagemaker", "ListMonitoringSchedules", "MonitoringScheduleSummaries")
 CONFIG_TAGS = Detail(
-    CONFIGS, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["EndpointConfigArn"]}, rows="Tags",
+    CONFIGS, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["EndpointConfigArn"]}, rows="Tags",
     late=True,
 )  # fmt: skip
 MODEL_TAGS = Detail(
-    MODELS, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["ModelArn"]}, rows="Tags", late=True
+    MODELS, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["ModelArn"]}, rows="Tags", late=True
 )
 SCHEDULE_TAGS = Detail(
-    SCHEDULES, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["MonitoringScheduleArn"]},
+    SCHEDULES, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["MonitoringScheduleArn"]},
     rows="Tags", late=True,
 )  # fmt: skip
 
 ENDPOINT_CONFIG = Kind(
     name="SageMaker endpoint configuration",
     of=CONFIGS,
-    id=lambda row, at: row["EndpointConfigArn"],
+    id=lambda row, _at: row["EndpointConfigArn"],
     label=lambda row: row["EndpointConfigName"],
     created=lambda row: row["CreationTime"],
     tags_read=CONFIG_TAGS,
@@ -45,7 +45,7 @@ ENDPOINT_CONFIG = Kind(
 MODEL = Kind(
     name="SageMaker model",
     of=MODELS,
-    id=lambda row, at: row["ModelArn"],
+    id=lambda row, _at: row["ModelArn"],
     label=lambda row: row["ModelName"],
     created=lambda row: row["CreationTime"],
     tags_read=MODEL_TAGS,
@@ -54,7 +54,7 @@ MODEL = Kind(
 SCHEDULE = Kind(
     name="SageMaker monitoring schedule",
     of=SCHEDULES,
-    id=lambda row, at: row["MonitoringScheduleArn"],
+    id=lambda row, _at: row["MonitoringScheduleArn"],
     label=lambda row: row["MonitoringScheduleName"],
     created=lambda row: row["CreationTime"],
     tags_read=SCHEDULE_TAGS,

@@ -15,13 +15,13 @@ NOTEBOOK = Detail(
     NOTEBOOKS,
     "sagemaker",
     "DescribeNotebookInstance",
-    lambda rows, at: {"NotebookInstanceName": rows[0]["NotebookInstanceName"]},
+    lambda rows, _at: {"NotebookInstanceName": rows[0]["NotebookInstanceName"]},
 )
 LIFECYCLE = Detail(
     NOTEBOOK,
     "sagemaker",
     "DescribeNotebookInstanceLifecycleConfig",
-    lambda rows, at: {"NotebookInstanceLifecycleConfigName": rows[0]["NotebookInstanceLifecycleConfigName"]},
+    lambda rows, _at: {"NotebookInstanceLifecycleConfigName": rows[0]["NotebookInstanceLifecycleConfigName"]},
     when=lambda row: (
         bool(row.get("NotebookInstanceLifecycleConfigName")) and row["NotebookInstanceStatus"] == "InService"
     ),
@@ -30,7 +30,7 @@ NOTEBOOK_LOG = Detail(
     NOTEBOOK,
     "logs",
     "DescribeLogStreams",
-    lambda rows, at: {
+    lambda rows, _at: {
         "logGroupName": "/aws/sagemaker/NotebookInstances",
         "logStreamNamePrefix": f"{rows[0]['NotebookInstanceName']}/",
     },
@@ -39,13 +39,13 @@ NOTEBOOK_LOG = Detail(
     nothing_on=("ResourceNotFoundException",),
 )
 NOTEBOOK_TAGS = Detail(
-    NOTEBOOK, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["NotebookInstanceArn"]}, rows="Tags",
+    NOTEBOOK, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["NotebookInstanceArn"]}, rows="Tags",
     late=True,
 )  # fmt: skip
 NOTEBOOK_INSTANCE = Kind(
     name="SageMaker notebook instance",
     of=NOTEBOOK,
-    id=lambda row, at: row["NotebookInstanceArn"],
+    id=lambda row, _at: row["NotebookInstanceArn"],
     label=lambda row: row["NotebookInstanceName"],
     created=lambda row: row["CreationTime"],
     tags_read=NOTEBOOK_TAGS,

@@ -21,16 +21,16 @@ def _app(rows: list[Row] | tuple[Row, ...]) -> dict[str, str]:
 
 
 APP = Detail(
-    APPS, "sagemaker", "DescribeApp", lambda rows, at: _app(tuple(rows)),
+    APPS, "sagemaker", "DescribeApp", lambda rows, _at: _app(tuple(rows)),
     when=lambda row: row["Status"] == "InService" and row["AppType"] != "Canvas",
 )  # fmt: skip
 APP_TAGS = Detail(
-    APP, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["AppArn"]}, rows="Tags", late=True
+    APP, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["AppArn"]}, rows="Tags", late=True
 )
 STUDIO_APP = Kind(
     name="SageMaker Studio app",
     of=APP,
-    id=lambda row, at: row["AppArn"],
+    id=lambda row, _at: row["AppArn"],
     label=lambda row: f"{row.get('SpaceName') or row.get('UserProfileName')}/{row['AppType']}/{row['AppName']}",
     created=lambda row: row["CreationTime"],
     tags_read=APP_TAGS,
@@ -142,16 +142,16 @@ MLFLOW_SERVER = Detail(
     MLFLOW_SERVERS,
     "sagemaker",
     "DescribeMlflowTrackingServer",
-    lambda rows, at: {"TrackingServerName": rows[0]["TrackingServerName"]},
+    lambda rows, _at: {"TrackingServerName": rows[0]["TrackingServerName"]},
 )
 MLFLOW_TAGS = Detail(
-    MLFLOW_SERVER, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["TrackingServerArn"]},
+    MLFLOW_SERVER, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["TrackingServerArn"]},
     rows="Tags", late=True,
 )  # fmt: skip
 MLFLOW = Kind(
     name="MLflow tracking server",
     of=MLFLOW_SERVER,
-    id=lambda row, at: row["TrackingServerArn"],
+    id=lambda row, _at: row["TrackingServerArn"],
     label=lambda row: row["TrackingServerName"],
     created=lambda row: row["CreationTime"],
     tags_read=MLFLOW_TAGS,

@@ -12,14 +12,16 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 WARM = Listing("sagemaker", "ListTrainingJobs", "TrainingJobSummaries", {"WarmPoolStatusEquals": "Available"})
-JOB = Detail(WARM, "sagemaker", "DescribeTrainingJob", lambda rows, at: {"TrainingJobName": rows[0]["TrainingJobName"]})
+JOB = Detail(
+    WARM, "sagemaker", "DescribeTrainingJob", lambda rows, _at: {"TrainingJobName": rows[0]["TrainingJobName"]}
+)
 JOB_TAGS = Detail(
-    JOB, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["TrainingJobArn"]}, rows="Tags", late=True
+    JOB, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["TrainingJobArn"]}, rows="Tags", late=True
 )
 WARM_POOL = Kind(
     name="SageMaker warm pool",
     of=JOB,
-    id=lambda row, at: row["TrainingJobArn"],
+    id=lambda row, _at: row["TrainingJobArn"],
     label=lambda row: row["TrainingJobName"],
     created=lambda row: row.get("TrainingEndTime") or row["LastModifiedTime"],
     tags_read=JOB_TAGS,
@@ -75,14 +77,14 @@ WARM_POOL_IDLE = WasteCheck(
 )
 
 CLUSTERS = Listing("sagemaker", "ListClusters", "ClusterSummaries")
-CLUSTER = Detail(CLUSTERS, "sagemaker", "DescribeCluster", lambda rows, at: {"ClusterName": rows[0]["ClusterArn"]})
+CLUSTER = Detail(CLUSTERS, "sagemaker", "DescribeCluster", lambda rows, _at: {"ClusterName": rows[0]["ClusterArn"]})
 CLUSTER_TAGS = Detail(
-    CLUSTER, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["ClusterArn"]}, rows="Tags", late=True
+    CLUSTER, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["ClusterArn"]}, rows="Tags", late=True
 )
 HYPERPOD = Kind(
     name="SageMaker HyperPod cluster",
     of=CLUSTER,
-    id=lambda row, at: row["ClusterArn"],
+    id=lambda row, _at: row["ClusterArn"],
     label=lambda row: row.get("ClusterName") or row["ClusterArn"].rsplit("/", 1)[-1],
     created=lambda row: row["CreationTime"],
     tags_read=CLUSTER_TAGS,
@@ -192,10 +194,10 @@ FEATURE_GROUP = Detail(
     FEATURE_GROUPS,
     "sagemaker",
     "DescribeFeatureGroup",
-    lambda rows, at: {"FeatureGroupName": rows[0]["FeatureGroupName"]},
+    lambda rows, _at: {"FeatureGroupName": rows[0]["FeatureGroupName"]},
 )
 FEATURE_TAGS = Detail(
-    FEATURE_GROUP, "sagemaker", "ListTags", lambda rows, at: {"ResourceArn": rows[0]["FeatureGroupArn"]}, rows="Tags",
+    FEATURE_GROUP, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["FeatureGroupArn"]}, rows="Tags",
     late=True,
 )  # fmt: skip
 
@@ -223,7 +225,7 @@ FEATURE_USE = usage(
 FEATURE_STORE = Kind(
     name="SageMaker feature group",
     of=FEATURE_GROUP,
-    id=lambda row, at: row["FeatureGroupArn"],
+    id=lambda row, _at: row["FeatureGroupArn"],
     label=lambda row: row["FeatureGroupName"],
     created=lambda row: row["CreationTime"],
     tags_read=FEATURE_TAGS,

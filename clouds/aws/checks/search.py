@@ -17,24 +17,24 @@ COLLECTION = Detail(
     COLLECTIONS,
     "opensearchserverless",
     "BatchGetCollection",
-    lambda rows, at: {"ids": [row["id"] for row in rows]},
+    lambda rows, _at: {"ids": [row["id"] for row in rows]},
     rows="collectionDetails",
     batch=100,
     pair=(lambda row: row["id"], lambda row: row["id"]),
 )
 BASES = Listing("bedrock-agent", "ListKnowledgeBases", "knowledgeBaseSummaries")
 BASE = Detail(
-    BASES, "bedrock-agent", "GetKnowledgeBase", lambda rows, at: {"knowledgeBaseId": rows[0]["knowledgeBaseId"]},
+    BASES, "bedrock-agent", "GetKnowledgeBase", lambda rows, _at: {"knowledgeBaseId": rows[0]["knowledgeBaseId"]},
     rows="knowledgeBase",
 )  # fmt: skip
 VECTORS = Kind(
     name="OpenSearch Serverless collection",
     of=COLLECTION,
-    id=lambda row, at: row["arn"],
+    id=lambda row, _at: row["arn"],
     label=lambda row: row["name"],
     created=lambda row: row["createdDate"],
     tags_read=Detail(
-        COLLECTION, "opensearchserverless", "ListTagsForResource", lambda rows, at: {"resourceArn": rows[0]["arn"]},
+        COLLECTION, "opensearchserverless", "ListTagsForResource", lambda rows, _at: {"resourceArn": rows[0]["arn"]},
         rows="tags", late=True,
     ),
     tags_of=words.tag_row,
@@ -125,23 +125,23 @@ COLLECTION_IDLE = WasteCheck(
 )
 
 SOURCES = Detail(
-    BASE, "bedrock-agent", "ListDataSources", lambda rows, at: {"knowledgeBaseId": rows[0]["knowledgeBaseId"]},
+    BASE, "bedrock-agent", "ListDataSources", lambda rows, _at: {"knowledgeBaseId": rows[0]["knowledgeBaseId"]},
     rows="dataSourceSummaries",
 )  # fmt: skip
 AGENTS = Listing("bedrock-agent", "ListAgents", "agentSummaries")
 AGENT_BASES = Detail(
     AGENTS, "bedrock-agent", "ListAgentKnowledgeBases",
-    lambda rows, at: {"agentId": rows[0]["agentId"], "agentVersion": rows[0].get("latestAgentVersion") or "DRAFT"},
+    lambda rows, _at: {"agentId": rows[0]["agentId"], "agentVersion": rows[0].get("latestAgentVersion") or "DRAFT"},
     rows="agentKnowledgeBaseSummaries",
 )  # fmt: skip
 KNOWLEDGE_BASE = Kind(
     name="Bedrock knowledge base",
     of=BASE,
-    id=lambda row, at: row["knowledgeBaseArn"],
+    id=lambda row, _at: row["knowledgeBaseArn"],
     label=lambda row: row["name"],
     created=lambda row: row["createdAt"],
     tags_read=Detail(
-        BASE, "bedrock-agent", "ListTagsForResource", lambda rows, at: {"resourceArn": rows[0]["knowledgeBaseArn"]},
+        BASE, "bedrock-agent", "ListTagsForResource", lambda rows, _at: {"resourceArn": rows[0]["knowledgeBaseArn"]},
         rows="tags", late=True,
     ),
 )  # fmt: skip

@@ -12,15 +12,15 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 TABLES = Listing("dynamodb", "ListTables", "TableNames")
-TABLE = Detail(TABLES, "dynamodb", "DescribeTable", lambda rows, at: {"TableName": rows[0]}, rows="Table")
+TABLE = Detail(TABLES, "dynamodb", "DescribeTable", lambda rows, _at: {"TableName": rows[0]}, rows="Table")
 DYNAMO = Kind(
     name="DynamoDB table",
     of=TABLE,
-    id=lambda row, at: row["TableArn"],
+    id=lambda row, _at: row["TableArn"],
     label=lambda row: row["TableName"],
     created=lambda row: row["CreationDateTime"],
     tags_read=Detail(
-        TABLE, "dynamodb", "ListTagsOfResource", lambda rows, at: {"ResourceArn": rows[0]["TableArn"]}, rows="Tags",
+        TABLE, "dynamodb", "ListTagsOfResource", lambda rows, _at: {"ResourceArn": rows[0]["TableArn"]}, rows="Tags",
         late=True,
     ),
     tags_of=words.tag_row,
@@ -114,7 +114,7 @@ CONCURRENCY = Detail(
     FUNCTIONS,
     "lambda",
     "ListProvisionedConcurrencyConfigs",
-    lambda rows, at: {"FunctionName": rows[0]["FunctionName"]},
+    lambda rows, _at: {"FunctionName": rows[0]["FunctionName"]},
     rows="ProvisionedConcurrencyConfigs",
     nothing_on=("ResourceNotFoundException",),
 )
@@ -129,12 +129,12 @@ def function_of(row: Row) -> tuple[str, str]:
 PROVISIONED = Kind(
     name="Lambda provisioned concurrency",
     of=CONCURRENCY,
-    id=lambda row, at: row["FunctionArn"],
+    id=lambda row, _at: row["FunctionArn"],
     label=lambda row: ":".join(function_of(row)),
     created=lambda row: row.get("LastModified"),
     tags_read=Detail(
         CONCURRENCY, "lambda", "ListTags",
-        lambda rows, at: {"Resource": ":".join(rows[0]["FunctionArn"].split(":")[:7])}, rows="Tags", late=True,
+        lambda rows, _at: {"Resource": ":".join(rows[0]["FunctionArn"].split(":")[:7])}, rows="Tags", late=True,
     ),
 )  # fmt: skip
 INVOKED = usage(
@@ -203,17 +203,17 @@ STREAM = Detail(
     STREAMS,
     "kinesis",
     "DescribeStreamSummary",
-    lambda rows, at: {"StreamName": rows[0]},
+    lambda rows, _at: {"StreamName": rows[0]},
     rows="StreamDescriptionSummary",
 )
 KINESIS = Kind(
     name="Kinesis stream",
     of=STREAM,
-    id=lambda row, at: row["StreamARN"],
+    id=lambda row, _at: row["StreamARN"],
     label=lambda row: row["StreamName"],
     created=lambda row: row["StreamCreationTimestamp"],
     tags_read=Detail(
-        STREAM, "kinesis", "ListTagsForStream", lambda rows, at: {"StreamName": rows[0]["StreamName"]}, rows="Tags",
+        STREAM, "kinesis", "ListTagsForStream", lambda rows, _at: {"StreamName": rows[0]["StreamName"]}, rows="Tags",
         late=True,
     ),
     tags_of=words.tag_row,

@@ -107,8 +107,7 @@ ORPHAN = WasteCheck(
     judge=_orphan,
     why="It is billed by what it stores; the volume that it was taken of is no longer there.",
     spares=(
-        "an image, a launch template, a version that an Auto Scaling group is pinned to or a launch configuration is "
-        "made from it",
+        "named by an image, a launch template, an Auto Scaling group's pinned version or a launch configuration",
         "kept by AWS Backup or DLM", "archived (at least 90 days are billed)", "copied, so that it has no volume",
         "younger than 30 days",
     ),
@@ -129,7 +128,7 @@ PERMISSION = Detail(
     IMAGES,
     "ec2",
     "DescribeImageAttribute",
-    lambda rows, at: {"ImageId": rows[0]["ImageId"], "Attribute": "launchPermission"},
+    lambda rows, _at: {"ImageId": rows[0]["ImageId"], "Attribute": "launchPermission"},
     rows="LaunchPermissions",
     when=lambda row: not row.get("Public"),
 )

@@ -82,7 +82,7 @@ NETWORKS = Detail(
     CLIENT_VPNS,
     "ec2",
     "DescribeClientVpnTargetNetworks",
-    lambda rows, at: {"ClientVpnEndpointId": rows[0]["ClientVpnEndpointId"]},
+    lambda rows, _at: {"ClientVpnEndpointId": rows[0]["ClientVpnEndpointId"]},
     rows="ClientVpnTargetNetworks",
     when=lambda row: row["Status"]["Code"] == "available",
 )

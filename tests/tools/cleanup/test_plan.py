@@ -16,6 +16,8 @@ from tests.tools.waste import toy
 from tools.cleanup import planning, script, store
 from tools.waste.exceptions import Keep
 
+BASH = shutil.which("bash") or "/bin/bash"
+
 
 def printed(plan: object) -> str:
     pack = toy.PACK
@@ -110,8 +112,10 @@ def test_the_script_says_the_same_calls_waits_for_the_backup_and_passes_its_id_o
     lines = [line for line in text.splitlines() if "toy " in line or line.startswith("wait_until ")]
     assert lines == [
         '[[ "$(toy whoami)" == 42 ]]',
-        f'f1_backup_backup_id="$(toy CreateBackup --disk d1 --mark {plan.id}-{plan.findings[0].id[:6]} --place north '
-        '--query backup.id)"',
+        (
+            f'f1_backup_backup_id="$(toy CreateBackup --disk d1 --mark {plan.id}-{plan.findings[0].id[:6]} '
+            '--place north --query backup.id)"'
+        ),
         'wait_until 60 complete error toy GetBackup --id "$f1_backup_backup_id" --place north --query state',
         "toy DeleteDisk --disk d1 --place north",
         "wait_until 60 gone '' toy GetDisk --disk d1 --place north --query id",
@@ -139,9 +143,8 @@ def _runs(text: str, folder: Path) -> bool:
     folder.joinpath("toy").chmod(0o755)
     file = folder / "cleanup.sh"
     file.write_text(text)
-    done = subprocess.run(
-        ["bash", str(file)], env={"PATH": f"{folder}:/usr/bin:/bin"}, capture_output=True, text=True, timeout=20
-    )
+    environment = {"PATH": f"{folder}:/usr/bin:/bin"}
+    done = subprocess.run([BASH, str(file)], env=environment, capture_output=True, text=True, timeout=20, check=False)
     calls = (folder / "calls").read_text().splitlines()
     operations = [line.split(" ")[0] for line in calls]
     return done.returncode == 0 and operations == ["whoami", "CreateBackup", "GetBackup", "DeleteDisk", "GetDisk"]
@@ -160,8 +163,9 @@ def test_the_script_is_valid_for_bash_and_shellcheck(tmp_path: Path) -> None:
     file = tmp_path / "cleanup.sh"
     for world in (World(disks("d1", "d2")), World({})):
         file.write_text(printed(planned(world)))
-        assert subprocess.run(["bash", "-n", str(file)], check=False).returncode == 0
-        if shutil.which("shellcheck") is None:
+        assert subprocess.run([BASH, "-n", str(file)], check=False).returncode == 0
+        shellcheck = shutil.which("shellcheck")
+        if shellcheck is None:
             pytest.skip("shellcheck is not installed")
-        done = subprocess.run(["shellcheck", str(file)], capture_output=True, text=True, check=False)
+        done = subprocess.run([shellcheck, str(file)], capture_output=True, text=True, check=False)
         assert done.stdout == ""

@@ -51,7 +51,7 @@ class World:
             raise ConnectionError("the answer is lost")
         return answer
 
-    def _answer(self, operation: str, name: str) -> Any:
+    def _answer(self, operation: str, name: str) -> Any:  # noqa: C901 - one case for each operation
         match operation:
             case "ListPlaces":
                 return {"places": ["north"]}

@@ -242,13 +242,16 @@ def denied(action: str = "toy:ListDisks") -> PermissionMissing:
     return PermissionMissing(f"{action} in north", answered="no", code="Denied", fix="Ask.")
 
 
+EVERYTHING = Wanted()
+
+
 def missing() -> NotFound:
     return NotFound("looking", answered="not there", code="NotFound", fix="")
 
 
 def look(
     places: dict[str, Place], *, pack: WastePack = PACK, keeps: tuple[Keep, ...] = (), now: datetime = NOW,
-    wanted: Wanted = Wanted(), network: Network | None = None, rates: Mapping[str, tuple[float, str]] = RATES,
+    wanted: Wanted = EVERYTHING, network: Network | None = None, rates: Mapping[str, tuple[float, str]] = RATES,
 ) -> Scan:  # fmt: skip
     """A whole scan."""
     return scan(

@@ -25,7 +25,7 @@ def bars(title: str, sums: Mapping[str, Sum], names: Mapping[str, str]) -> str:
         )
     if not rows:
         return ""
-    most = max(max(usd for _, usd, _ in rows), 0.01)
+    most = max(0.01, *(usd for _, usd, _ in rows))
     lines = [
         f'<li><span>{escape(name)}</span><span class="n">{count:,} · ${usd:,.2f}</span>'
         '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'

@@ -138,8 +138,12 @@ def test_details_that_two_checks_declare_are_sent_once(account: Account) -> None
     from tools.waste.survey import Survey
 
     both = [check for check in CHECKS if check.id in ("sm-endpoint-idle", "sm-orphan-models")]
-    replay = Replay([load(waste_scenario("sm-endpoint-idle")), load(FIXTURES / "sm-orphan-models" / "a_configuration_names_it"),
-                     load(FIXTURES / "account" / "one_region")])  # fmt: skip
+    folders = (
+        waste_scenario("sm-endpoint-idle"),
+        FIXTURES / "sm-orphan-models" / "a_configuration_names_it",
+        FIXTURES / "account" / "one_region",
+    )
+    replay = Replay([load(folder) for folder in folders])
     account.stage.replay = replay
     survey = Survey(PACK, account.api, "123456789012", NOW, CallProgress())
     survey.run(tuple(both), ("us-east-1",))
@@ -163,6 +167,7 @@ def test_the_owner_of_a_resource_is_read_from_its_tags(tags: dict[str, str], own
 def test_every_detail_hangs_on_a_listing() -> None:
     for check in CHECKS:
         for read in check.all_reads:
-            while isinstance(read, Detail | Metric):
-                read = read.of
-            assert isinstance(read, Listing)
+            first = read
+            while isinstance(first, Detail | Metric):
+                first = first.of
+            assert isinstance(first, Listing)

@@ -1,7 +1,7 @@
 """Real answers that another project recorded, replayed through boto3: our answer to each is the one in the table.
 
-docs/aws-waste-recordings.md holds a row for every recording and check that reads a resource in it. The recordings are not
-part of this repository; without them the test says so and is skipped.
+docs/aws-waste-recordings.md holds a row for every recording and check that reads a resource in it. The recordings are
+not part of this repository; without them the test says so and is skipped.
 """
 
 from __future__ import annotations
