@@ -28,8 +28,7 @@ class Store:
         """Open, and make or migrate what is needed. Raises CloudError; a file that we cannot read is left as it is."""
         self.path, self._busy_seconds = path, busy_seconds
         self._idle: list[sqlite3.Connection] = []
-        ready(path.parent)
-        self._make_file()
+        self._file = (0, 0)
         with self._explained("opening"):
             self._idle.append(self._open())
 
@@ -63,10 +62,13 @@ class Store:
 
     @contextmanager
     def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        if self._file != self._identity():  # deleted or replaced: what is written to the old one nobody else sees
+            self.close()
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._open()
+        file = self._file
         healthy = False
         try:
             yield connection
@@ -75,10 +77,17 @@ class Store:
             healthy = True
             raise
         finally:
-            if healthy and len(self._idle) < _KEPT:
+            if healthy and file == self._file and len(self._idle) < _KEPT:
                 self._idle.append(connection)
             else:
                 connection.close()
+
+    def _identity(self) -> tuple[int, int]:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)
 
     def _make_file(self) -> None:
         try:
@@ -93,6 +102,9 @@ class Store:
             ) from error
 
     def _open(self) -> sqlite3.Connection:
+        ready(self.path.parent)
+        self._make_file()
+        self._file = self._identity()
         deadline = time.monotonic() + self._busy_seconds
         while True:
             connection = sqlite3.connect(

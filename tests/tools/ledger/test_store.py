@@ -169,6 +169,21 @@ def test_a_ledger_that_is_a_folder_is_said_to_be_so(home: Path) -> None:
         Book(home)
 
 
+@pytest.mark.parametrize("named", [FILE, "."])
+def test_a_file_that_was_deleted_under_a_running_process_is_made_again(
+    home: Path, book: Book, begun: Begin, named: str
+) -> None:
+    begun()
+    for each in home.glob(f"{FILE}*"):
+        each.unlink()
+    if named == ".":
+        home.rmdir()
+    assert book.deployments.live() == ()
+    found = begun()
+    with Book(home) as another:
+        assert [each.id for each in another.deployments.live()] == [found]
+
+
 def test_a_reader_never_waits_for_a_writer_and_sees_what_was_committed(home: Path, book: Book, begun: Begin) -> None:
     found = begun()
     with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
