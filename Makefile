@@ -33,7 +33,7 @@ demo: $(VENV)/installed
 	$(PY) docs/demo.py
 
 test: $(VENV)/installed-dev
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/installed-dev
 	$(PY) -m ruff check .
