@@ -8,11 +8,12 @@ Nothing is tried again while timing: what fails is counted under its kind.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clouds.models import Wire
 from tools.measure.client.connection import Connection, Exchange
@@ -111,14 +112,19 @@ class ModelClient:
                 await asyncio.sleep(0)
                 await _until(begun + (position + 1) * APART)
             await asyncio.gather(*(exchange.done for exchange in exchanges))
-        return self._batch(requests, exchanges, share)
+        pairs = zip(exchanges, requests, strict=True)
+        return _batch([self._read(exchange, request) for exchange, request in pairs], share)
 
     async def in_flight(self, requests: Sequence[ChatRequest], streams: int) -> Batch:
-        """Send all, `streams` at a time, each stream taking the next request when its last one ended."""
+        """Send all, `streams` at a time, each stream taking the next request when its last one ended.
+
+        Each reply is read as soon as it has ended, so that thousands are never kept raw. That takes a millisecond or
+        two from the others' stamps: for sets of questions, not for latencies.
+        """
         # A signature is good for some minutes only: where the wire signs, a request is made when it is its turn.
         signed = self.wire.sign is not None
         ready = [] if signed else [self._encoded(each) for each in requests]
-        exchanges: list[Exchange | None] = [None] * len(requests)
+        replies: list[Reply | None] = [None] * len(requests)
         waiting = iter(enumerate(requests))
         self._idle += [
             each for each in await self._connections(min(streams, len(requests))) if isinstance(each, Connection)
@@ -127,11 +133,11 @@ class ModelClient:
         async def stream() -> None:
             for position, request in waiting:
                 data = self._encoded(request) if signed else ready[position]
-                exchanges[position] = await self._exchange(data)
+                replies[position] = self._read(await self._exchange(data), request)
 
         async with watched() as share:
             await asyncio.gather(*(stream() for _ in range(min(streams, len(requests)))))
-        return self._batch(requests, [each for each in exchanges if each is not None], share)
+        return _batch([each for each in replies if each is not None], share)
 
     def _encoded(self, request: ChatRequest) -> bytes:
         return encode_chat(self.wire, self.address, self.dialect, request, self.model)
@@ -143,6 +149,12 @@ class ModelClient:
     async def get(self, path: str) -> tuple[int, bytes]:
         """A small GET at the same address: (status, body); status 0 when nothing answered."""
         exchange = await self._exchange(encode(self.wire, self.address, "GET", path, b""))
+        return exchange.status if exchange.failure is None else 0, b"".join(piece for _, piece in exchange.pieces)
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> tuple[int, bytes]:
+        """A small JSON request beside the chat ones (a tokenizer): (status, body); status 0 when nothing answered."""
+        data = json.dumps(body, separators=(",", ":")).encode()
+        exchange = await self._exchange(encode(self.wire, self.address, "POST", path, data))
         return exchange.status if exchange.failure is None else 0, b"".join(piece for _, piece in exchange.pieces)
 
     async def _exchange(self, data: bytes) -> Exchange:
@@ -224,15 +236,10 @@ class ModelClient:
         if connection is not None:
             connection.abort()
 
-    def _batch(self, requests: Sequence[ChatRequest], exchanges: Sequence[Exchange], share: Share) -> Batch:
-        pairs = zip(exchanges, requests, strict=True)
-        read = [self._without_keys(read_reply(exchange, request, self._framer)) for exchange, request in pairs]
-        replies = marked(read)
-        for exchange in exchanges:
-            exchange.pieces = []
-        started = min(reply.sent for reply in replies)
-        ends = [reply.last for reply in replies if reply.ok]
-        return Batch(replies, started, max(ends) - started if ends else 0.0, share)
+    def _read(self, exchange: Exchange, request: ChatRequest) -> Reply:
+        reply = self._without_keys(read_reply(exchange, request, self._framer))
+        exchange.pieces = []
+        return reply
 
     def _without_keys(self, reply: Reply) -> Reply:
         """A server may quote our key in its refusal: what a header holds does not get into a record."""
@@ -241,6 +248,13 @@ class ModelClient:
             for word in (value, value.rsplit(" ", 1)[-1]):
                 detail = detail.replace(word, WITHHELD) if len(word) >= KEY_LENGTH else detail
         return reply if detail == reply.detail else replace(reply, detail=detail)
+
+
+def _batch(read: Sequence[Reply], share: Share) -> Batch:
+    replies = marked(read)
+    started = min(reply.sent for reply in replies)
+    ends = [reply.last for reply in replies if reply.ok]
+    return Batch(replies, started, max(ends) - started if ends else 0.0, share)
 
 
 async def _until(moment: float) -> None:
