@@ -25,7 +25,7 @@ from clouds.models import (
     Scope,
     Wire,
 )
-from clouds.models.waste import WastePack
+from clouds.models.waste_pack import WastePack
 
 
 @dataclass(frozen=True)

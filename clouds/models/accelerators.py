@@ -26,9 +26,14 @@ def accelerator(text: str) -> str:
     if plain in _KNOWN:
         return _KNOWN[plain]
     if plain == "a100":
-        raise InvalidInput("accelerator", "A100 is two accelerators", fix="Say A100-40GB or A100-80GB.", allowed=ACCELERATORS)
+        raise InvalidInput(
+            "accelerator", "A100 is two accelerators", fix="Say A100-40GB or A100-80GB.", allowed=ACCELERATORS
+        )
     near = difflib.get_close_matches(plain, _KNOWN, 1, cutoff=0.5)
     hint = f" Did you mean {_KNOWN[near[0]]}?" if near else ""
     raise InvalidInput(
-        "accelerator", f"{text[:40]!r} is not known.{hint}", fix=f"Known: {', '.join(ACCELERATORS)}.", allowed=ACCELERATORS
+        "accelerator",
+        f"{text[:40]!r} is not known.{hint}",
+        fix=f"Known: {', '.join(ACCELERATORS)}.",
+        allowed=ACCELERATORS,
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from clouds.base import Cloud, Missing, Progress
 from clouds.errors import CloudError
-from clouds.models.waste import WastePack
+from clouds.models.waste_pack import WastePack
 from tools.waste import scan
 from tools.waste.sight import why
 from tools.waste.state import Wasted

@@ -8,7 +8,7 @@ from datetime import datetime
 from clouds.base import Missing
 from clouds.errors import CloudError
 from clouds.models import Scope
-from clouds.models.waste import Bill
+from clouds.models.waste_pack import Bill
 from tools.context import Clouds
 from tools.waste.records import BillLine, BillView, Scan
 from tools.waste.scan import ReadsOnly

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from clouds.models.waste import WastePack
+from clouds.models.waste_pack import WastePack
 from tools.waste import price
 from tools.waste.exceptions import Keep, suppression
 from tools.waste.records import Billing, Fact, Finding

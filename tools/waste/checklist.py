@@ -10,7 +10,8 @@ from pydantic import Field
 from clouds.base import Missing
 from clouds.errors import CloudError, InvalidInput, NotFound
 from clouds.models import Record
-from clouds.models.waste import Metric, WasteCheck, WastePack
+from clouds.models.waste import Metric, WasteCheck
+from clouds.models.waste_pack import WastePack
 from tools.context import Clouds
 from tools.ledger import Book
 from tools.result import Result, capped

@@ -12,7 +12,8 @@ from datetime import datetime
 from clouds.base import Api, Cloud, Missing, Progress
 from clouds.errors import CloudError, InvalidInput
 from clouds.models import Call, Identity, Scope
-from clouds.models.waste import WasteCheck, WastePack
+from clouds.models.waste import WasteCheck
+from clouds.models.waste_pack import WastePack
 from tools.waste import booking, judging, summing
 from tools.waste.exceptions import Keep
 from tools.waste.price import HOURS, Rates

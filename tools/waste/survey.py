@@ -17,7 +17,8 @@ from typing import Any
 from clouds.base import Api, Progress
 from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Call, Scope
-from clouds.models.waste import Detail, Listing, Metric, WasteCheck, WastePack
+from clouds.models.waste import Detail, Listing, Metric, WasteCheck
+from clouds.models.waste_pack import WastePack
 from tools.waste.judging import judge, late_rows, tags_of
 from tools.waste.reading import Ask, Box, extract, fill, requests
 from tools.waste.sight import Sight

@@ -43,7 +43,8 @@ from clouds.aws.checks import (
 from clouds.aws.checks.bill import BILL
 from clouds.aws.checks.commands import account_line, command, query
 from clouds.aws.checks.offered import offered
-from clouds.models.waste import Listing, WasteCheck, WastePack
+from clouds.models.waste import Listing, WasteCheck
+from clouds.models.waste_pack import WastePack
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

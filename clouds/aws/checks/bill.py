@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.models import Call
-from clouds.models.waste import Bill, Charge
+from clouds.models.waste import Charge
+from clouds.models.waste_pack import Bill
 
 DAYS = 30
 CHARGE = Charge(0.01, "request", "2026-11-29", "AWS Cost Explorer pricing")

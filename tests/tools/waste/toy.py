@@ -14,20 +14,8 @@ from clouds.base import Cloud, Missing
 from clouds.errors import NotFound, PermissionMissing
 from clouds.models import Call, Identity, Price, Scope
 from clouds.models.removal import CleanupStep, Doomed, From, Until
-from clouds.models.waste import (
-    Charge,
-    Detail,
-    Kind,
-    Listing,
-    Meter,
-    Metric,
-    Question,
-    Row,
-    Seen,
-    Waste,
-    WasteCheck,
-    WastePack,
-)
+from clouds.models.waste import Charge, Detail, Kind, Listing, Meter, Metric, Question, Row, Seen, Waste, WasteCheck
+from clouds.models.waste_pack import WastePack
 from tools.progress import CallProgress
 from tools.waste.exceptions import Keep
 from tools.waste.records import Scan
