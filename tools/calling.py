@@ -112,6 +112,8 @@ def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready
 
 
 def _allowed(tool: Tool, session: Session) -> None:
+    if session.fault is not None:
+        raise session.fault.with_traceback(None)
     if session.read_only and tool.effect is not Effect.READ:
         raise InvalidInput("tool", f"{tool.name} changes things", fix="Start the server without --read-only.")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from clouds.base import Cloud, EndpointService
-from clouds.errors import InvalidInput, NotFound
+from clouds.errors import CloudError, InvalidInput, NotFound
 from clouds.models import Endpoint, EndpointRef, Wire
 from tools import environment
 from tools.settings import Settings
@@ -152,6 +152,8 @@ class Session:
     read_only: bool = False
     who: str = "server"
     """Who signs the ledger's journal: server, shell or worker."""
+    fault: CloudError | None = None
+    """What is wrong with the settings; every call is answered with it."""
 
     @property
     def flags(self) -> tuple[str, ...]:

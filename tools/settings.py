@@ -106,12 +106,14 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(FILE, f"cannot be read: {error}", fix=f"Correct {path.name} in the project.") from error
     defaults = content.get("defaults", {})
-    for name in defaults if isinstance(defaults, dict) else {}:
+    if not isinstance(defaults, dict):
+        raise InvalidInput(f"{FILE}: defaults", "is not a table", fix="Write [defaults] and the settings below it.")
+    for name in defaults:
         if name not in KNOWN:
             near = difflib.get_close_matches(name, KNOWN, 1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise InvalidInput(f"{FILE}: {name}", f"is not a setting.{hint}", fix="Known: " + ", ".join(KNOWN) + ".")
-    return defaults if isinstance(defaults, dict) else {}
+    return defaults
 
 
 def _parse(name: str, raw: Any, reader: Callable[[str], Any], origin: str, meaning: str) -> Any:

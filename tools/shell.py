@@ -73,7 +73,11 @@ def usage() -> str:
 
 
 def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str, Path], Cloud]) -> Session:
-    """The session that all calls of this process share. Ends the process with a sentence where settings are wrong."""
+    """The session that all calls of this process share.
+
+    Where settings are wrong a command ends with a sentence; a server goes on and answers every call with it, since a
+    client that loses its server shows nobody why.
+    """
     from tools import faults
     from tools.context import Session
     from tools.home import home
@@ -87,7 +91,13 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
         _ = session.clouds
         session.settings.export()
     except CloudError as error:
-        raise SystemExit(faults.sentence(faults.fault(error))) from None
+        words = faults.sentence(faults.fault(error))
+        if options.command != "serve":
+            raise SystemExit(words) from None
+        print(words, file=sys.stderr)
+        error.fix = f"{error.fix} Then start the server again: reconnect it in your client."
+        nowhere = Path(os.devnull)
+        return Session(Settings.load({}, nowhere), nowhere, known, connect, read_only=options.read_only, fault=error)
     return session
 
 
@@ -162,10 +172,10 @@ def _list_tools(options: Options) -> int:
     from tools import TOOLS
 
     if options.as_json:
-        print((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
+        _out((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
         return 0
     for tool in TOOLS:
-        print(f"{tool.name:22} {tool.effect.value:12} {tool.description.splitlines()[0]}")
+        _out(f"{tool.name:22} {tool.effect.value:12} {tool.description.splitlines()[0]}")
     return 0
 
 
@@ -175,5 +185,12 @@ def _say(message: str, done: float | None, total: float | None) -> None:
 
 
 def _print(outcome: Any, options: Options) -> int:
-    print(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
+    _out(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
     return 1 if outcome.failed else 0
+
+
+def _out(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # `| head` has seen enough; what is left goes nowhere, the exit status stays
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

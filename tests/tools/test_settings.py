@@ -47,3 +47,9 @@ def test_a_file_that_is_not_toml_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "modelrig.toml").write_text("[defaults\n")
     with pytest.raises(InvalidInput, match=r"modelrig\.toml"):
         Settings.load({}, tmp_path)
+
+
+def test_defaults_that_are_no_table_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "modelrig.toml").write_text("defaults = 3\n")
+    with pytest.raises(InvalidInput, match=r"`modelrig\.toml: defaults`: is not a table"):
+        Settings.load({}, tmp_path)

@@ -134,7 +134,7 @@ def build(session: Session, version: str) -> RigServer:
         log_level="WARNING",
         tools=[RigTool.listed(entry, session) for entry in snapshot(names, read_only=session.read_only)],
     )
-    server.after_listing = partial(_after_listing, session)
+    server.after_listing = None if session.fault else partial(_after_listing, session)
     for skill in prompts.skills():
         server.add_prompt(Prompt.from_function(_reads(skill.text), name=skill.name, description=skill.description))
     return server
