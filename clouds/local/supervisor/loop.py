@@ -32,6 +32,7 @@ class Supervisor:
         self._place, self._started = place, started
         self._key = places.read_key(place.key)
         self._journal = Journal(place.log, [self._key])
+        self._unsaved = False
         spec = places.read(place.spec) or {}
         self._launch = Launch.from_json(spec["launch"])
         self._good: Launch | None = None
@@ -59,6 +60,8 @@ class Supervisor:
             self._save()
             self._begin(self._launch)
             while self._turn():
+                if self._unsaved:
+                    self._save()
                 select.select([wake], [], [], self._pause())
                 _drain(wake)
         except Exception as error:  # noqa: BLE001 - whatever it is, the state file must say so
@@ -223,6 +226,12 @@ class Supervisor:
             places.write(self._place.state, self._state)
         except FileNotFoundError:
             self._asked_to_end = True  # the folder was removed: there is nothing left to serve
+        except OSError as error:  # a full disk is no reason to stop serving: written when it can be
+            if not self._unsaved:
+                self._journal.write("supervisor", f"its state could not be written: {error.strerror}")
+            self._unsaved = True
+        else:
+            self._unsaved = False
 
 
 def _moment(text: Any) -> datetime | None:
