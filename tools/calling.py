@@ -81,7 +81,7 @@ class Question:
 
 def success(result: Result) -> Outcome:
     """A result as an outcome."""
-    return Outcome(result.structured(), result.text())
+    return Outcome(result.structured(), result.text(), failed=result.is_error)
 
 
 def failure(error: BaseException) -> Outcome:

@@ -9,21 +9,31 @@ from pydantic import Field
 
 from clouds.base import Cloud, EndpointService, Progress
 from clouds.errors import Cancelled, CloudError, Conflict, NoCapacity, NotFound, QuotaTooSmall
-from clouds.models import DeploymentPlan, Endpoint, EndpointRef
+from clouds.models import DeploymentPlan, Endpoint, EndpointRef, Record
 from tools import history
 from tools import plan as planning
 from tools.ledger import Book, differences
 from tools.plan import Ceiling, EngineSettings, Hours, Model, Name, Words
 from tools.registry import Effect, Tool
-from tools.result import Result
+from tools.result import Result, quoted
 from tools.settings import Settings
 
 GONE = frozenset({"failed", "stopped", "deleted"})
 """States in which asking again starts again."""
 
 
+class Attempt(Record):
+    """One place that was asked for a machine. `said` is the cloud's own answer: it is data."""
+
+    where: str
+    types: str
+    waited_seconds: float | None = None
+    code: str
+    said: str
+
+
 class Deployed(Result):
-    """A deployment that was begun, or that was there already."""
+    """A deployment that was begun, that was there already, or that found no machine (`tried` says where)."""
 
     endpoint: str
     state: str
@@ -40,6 +50,14 @@ class Deployed(Result):
     key_file: str = ""
     made: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    tried: tuple[Attempt, ...] = ()
+    remains: tuple[str, ...] = ()
+    """Of a failed deployment: what was made and is not known to be gone."""
+
+    @property
+    def is_error(self) -> bool:
+        """No machine was found."""
+        return self.state == "failed"
 
 
 def deploy_endpoint(
@@ -93,15 +111,61 @@ def deploy_endpoint(
         endpoint = chosen.create(replace(plan, deployment=deployment), book, progress)
     except (CloudError, Cancelled) as error:
         words = "stopped as asked" if isinstance(error, Cancelled) else f"{error.kind}: {error}"
-        book.deployments.failed(deployment, words)
+        if book.facts(deployment).get("ended"):  # the cloud's adapter has read back that nothing of it is left
+            book.deployments.ended(deployment, words)
+        else:
+            book.deployments.failed(deployment, words)
         if isinstance(error, NoCapacity | QuotaTooSmall) and not book.unresolved(deployment):
             book.spend.never_billed(deployment)
+        if tried := _tried(book, deployment):
+            return _not_deployed(error, tried, plan, deployment, book)
         raise
     book.deployments.active(deployment)
     if endpoint.ref != str(plan.ref):
         book.deployments.placed(deployment, EndpointRef.parse(endpoint.ref))
     history.saw(book, endpoint)
     return _deployed(endpoint, plan, deployment, book, cloud, already=False)
+
+
+def _tried(book: Book, deployment: str) -> tuple[Attempt, ...]:
+    """The places that were asked, as a cloud that walks several remembers them."""
+    return tuple(
+        Attempt(
+            where=str(one.get("zone") or one.get("region", "")),
+            types=", ".join(one["types"]) if isinstance(one.get("types"), list) else str(one.get("type", "")),
+            waited_seconds=one.get("waited_seconds"),
+            code=str(one.get("code", "")),
+            said=quoted(str(one.get("said", "")), 240),
+        )
+        for one in book.facts(deployment).get("attempts", [])
+        if one.get("kind")
+    )
+
+
+def _not_deployed(
+    error: CloudError | Cancelled, tried: tuple[Attempt, ...], plan: DeploymentPlan, deployment: str, book: Book
+) -> Deployed:
+    """The plain account: where it was asked, what was answered, what is left."""
+    made = tuple(str(step.call) for step in book.steps(deployment) if step.state in {"intent", "done"})
+    over = bool(book.facts(deployment).get("ended"))
+    remains = () if over else made
+    places = ", ".join(dict.fromkeys(f"{one.where} said {one.code}" for one in tried))
+    rest = f"{len(remains)} parts may remain" if remains else "nothing remains and nothing was billed"
+    return Deployed(
+        headline=f"Not deployed: {places}; {rest}.",
+        endpoint=str(plan.ref),
+        state="failed",
+        already_there=False,
+        deployment=deployment,
+        model=plan.spec.model,
+        billing=None if remains else False,
+        left_out=plan.left_out,
+        tried=tried,
+        remains=remains,
+        notes=(f"Kept for the next try, at no cost: {', '.join(dict.fromkeys(made))}.",) if over and made else (),
+        next=(f"`delete_endpoint` with {plan.ref} removes what remains. " if remains else "")
+        + (error.fix if isinstance(error, CloudError) else "the same call again starts over."),
+    )
 
 
 def _found(service: EndpointService, plan: DeploymentPlan) -> Endpoint | None:

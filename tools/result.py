@@ -31,6 +31,11 @@ class Result(Record):
     next: str = ""
     """The one thing to do next."""
 
+    @property
+    def is_error(self) -> bool:
+        """True for a result that has to be told as an error: what was asked for was not reached."""
+        return False
+
     def structured(self) -> dict[str, Any]:
         """The record as JSON, without what is absent."""
         dumped: dict[str, Any] = _visible_in(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
