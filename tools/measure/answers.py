@@ -49,7 +49,8 @@ class AnswersPlan:
 
 def plan(ask: Ask) -> AnswersPlan:
     """Pure: what will be asked."""
-    return AnswersPlan(SEED, ask.profile.answer_streams, ask.answer_tokens or ask.profile.answer_tokens)
+    tokens = ask.options.whole("answers.tokens", ask.profile.answer_tokens, 1, 32_768)
+    return AnswersPlan(SEED, ask.profile.answer_streams, tokens)
 
 
 async def run(plan: AnswersPlan, bench: Bench) -> None:
@@ -120,4 +121,5 @@ ANSWERS = Measurement(
         "answer; a failed request counts as wrong",
         "answers_wall": "last token of the last good reply - first request, all questions",
     },
+    options={"tokens": "limit of an answer; default the profile's"},
 )

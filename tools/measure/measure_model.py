@@ -13,12 +13,13 @@ from clouds.errors import InvalidInput
 from tools.context import Clouds, Target
 from tools.ledger import Book
 from tools.measure import store
-from tools.measure.catalogue import chosen
+from tools.measure.catalogue import chosen, options_of
 from tools.measure.comparing import report
 from tools.measure.comparing.compare import compare
 from tools.measure.cost import PriceUsed
 from tools.measure.measured import MeasureResult, result_of
 from tools.measure.measurement import Objective
+from tools.measure.options import parse as parse_options
 from tools.measure.profiles import PROFILES
 from tools.measure.variants import parse
 from tools.measure.walk import Wish, walk
@@ -38,42 +39,46 @@ def measure_model(
     settings: Settings,
     book: Book,
     progress: Progress,
-    measurements: Annotated[Texts, Field(description="decode, load, answers; empty: all")] = (),
-    profile: Annotated[str, Field(description="standard, or quick (about 30 s)")] = "standard",
-    levels: Annotated[tuple[int, ...], Field(description="requests at once; empty: 1, 4, 16")] = (),
-    variants: Annotated[
-        Texts, Field(description='then these, then the base again: "context=4096,slots=8" or an endpoint')
+    measurements: Annotated[
+        Texts,
+        Field(description="usual: decode, load, answers; longcontext, ladder, decisions, toolcalls, functions"),
     ] = (),
+    profile: Annotated[str, Field(description="or quick (30 s)")] = "standard",
+    levels: Annotated[tuple[int, ...], Field(description="at once; empty: 1, 4, 16")] = (),
+    variants: Annotated[Texts, Field(description='then these, then the base again: "slots=8" or an endpoint')] = (),
     price_usd_per_hour: Annotated[float, Field(description="0: the cloud's")] = 0,
     usd_per_million: Annotated[tuple[float, ...], Field(description="or: input, output tokens")] = (),
-    objective_ms: Annotated[tuple[float, ...], Field(description="for goodput: TTFT, per token; 0: none")] = (),
-    answer_tokens: Annotated[int, Field(description="limit of an answer")] = 0,
+    objective_ms: Annotated[tuple[float, ...], Field(description="TTFT, per token")] = (),
     name: Annotated[str, Field(description="a-z 0-9 -")] = "",
     folder: Annotated[str, Field(description="inside the project or data directory")] = "",
+    options: Annotated[Texts, Field(description='"ladder.limit=50"; a wrong one lists them')] = (),
     api_key_env: KeyVariable = "",
 ) -> MeasureResult:
-    """Measure an endpoint or http(s) URL: decode rate, throughput and latency under load, 40 graded answers, cost.
+    """Measure an endpoint or http(s) URL: speed, load, latency, answers, cost.
 
     Writes a JSON run. Variants replace the engine; the base is put back.
     """
     target = endpoint.with_key_from(api_key_env, settings)
-    _check(profile, levels, variants, name, answer_tokens)
+    _check(profile, levels, variants, name)
+    asked = chosen(measurements)
     wish = Wish(
-        measurements=chosen(measurements),
+        measurements=asked,
         profile=PROFILES[profile],
         folder=store.folder_of(folder, book.home, settings.project),
         objective=_objective(objective_ms),
         levels=tuple(dict.fromkeys(levels)),
-        answer_tokens=answer_tokens,
         price=_price(price_usd_per_hour, usd_per_million),
         name=name,
+        options=parse_options(options, options_of(asked), (settings.project, book.home)),
     )
+    for each in asked:
+        each.plan(wish.ask())  # what an option has wrong is said before anything is sent
     found = walk(parse(variants, target, clouds, book), wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
     return result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
 
 
-def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str, answer_tokens: int) -> None:
+def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str) -> None:
     """Raises InvalidInput: limits that would cost a model too many tokens as a schema."""
     if profile not in PROFILES:
         known = tuple(PROFILES)
@@ -84,8 +89,6 @@ def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str, an
         raise InvalidInput("levels", "are not at most 8 numbers", fix=f"Use numbers from 1 to {MOST_AT_ONCE}.")
     if len(variants) > MOST_VARIANTS:
         raise InvalidInput("variants", f"are {len(variants)}", fix=f"Use at most {MOST_VARIANTS} in one walk.")
-    if not 0 <= answer_tokens <= 32_768:
-        raise InvalidInput("answer_tokens", f"{answer_tokens} is no limit", fix="Use 0 (the profile's) to 32768.")
     if name and not NAME.fullmatch(name):
         raise InvalidInput("name", f"{name[:60]!r} is not a name", fix="Use a-z, 0-9 and -, at most 48 characters.")
 

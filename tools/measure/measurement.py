@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tools.measure.client import Batch, ChatRequest, ModelClient
+from tools.measure.cost import PriceUsed
+from tools.measure.options import Options
 from tools.measure.profiles import Profile
 from tools.measure.record import Better, Figure, Item, Scalar
 
@@ -32,9 +34,12 @@ class Ask:
     profile: Profile
     nonce: str
     levels: tuple[int, ...] = ()
-    answer_tokens: int = 0
-    """The limit of an answer; 0: the profile's."""
     objective: Objective = field(default_factory=Objective)
+    options: Options = field(default_factory=Options)
+    """Options of single measurements, by full name."""
+    context_tokens: int | None = None
+    """The longest prompt and reply that the engine takes, where it says so."""
+    price: PriceUsed | None = None
 
     @property
     def at(self) -> tuple[int, ...]:
@@ -61,6 +66,8 @@ class Taken:
     batches: list[tuple[str, int, Batch]] = field(default_factory=list)
     """Label, how many at once, and the replies."""
     items: list[Item] = field(default_factory=list)
+    stopped: str = ""
+    """Why the measurement ended by itself before it had asked anything that counts."""
 
     def labelled(self, label: str) -> list[Batch]:
         """The batches of one label, oldest first."""
@@ -129,3 +136,5 @@ class Measurement:
     figures: Callable[[Any, Taken], tuple[Figure, ...]]
     formulas: Mapping[str, str]
     """Every formula that its figures name."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Its own options without its name, and what each takes: type, unit, default."""

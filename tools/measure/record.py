@@ -103,6 +103,11 @@ class Item(Record):
     """"ok", or the kind of failure; a failure counts as wrong and stays in the denominator."""
     cut_off: bool = False
     tokens: int = 0
+    reasoning: str = ""
+    """What came in the thinking block; it is never graded."""
+    seconds: float | None = None
+    facts: Mapping[str, Scalar] = {}
+    """What a measurement keeps of this one besides: label mass, filters sent, where a passphrase was."""
 
 
 class Part(Record):

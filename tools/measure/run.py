@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from time import perf_counter
 
@@ -55,9 +56,18 @@ async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
     async with ModelClient(job.wire, job.limits) as client:
         feed.say(f"asking {job.subject.ref} for a first reply", job.done_before, total)
         draft.learned(await learn(client), client)
+        job = _informed(job, draft)
         done = count(job.done_before + 1)
         for measurement in job.measurements:
             await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
+
+
+def _informed(job: Job, draft: Draft) -> Job:
+    """The job with the context that the endpoint lists, where nobody knew it before: all that a bare URL tells."""
+    engine = draft.run.engine
+    if job.ask.context_tokens is not None or engine is None or engine.context_tokens is None:
+        return job
+    return replace(job, ask=replace(job.ask, context_tokens=engine.context_tokens))
 
 
 async def _measured(

@@ -36,21 +36,20 @@ class Wish:
     folder: Path
     objective: Objective
     levels: tuple[int, ...] = ()
-    answer_tokens: int = 0
     price: PriceUsed | None = None
     name: str = ""
     options: Options = field(default_factory=Options)
 
-    def ask(self, context_tokens: int | None = None) -> Ask:
+    def ask(self, context_tokens: int | None = None, price: PriceUsed | None = None) -> Ask:
         """For one run: its prompts are like those of no other."""
         return Ask(
             self.profile,
             secrets.token_hex(3),
             self.levels,
-            answer_tokens=self.answer_tokens,
             objective=self.objective,
             options=self.options,
             context_tokens=context_tokens,
+            price=self.price or price,
         )
 
 
@@ -94,7 +93,7 @@ def _one(
 
     def job(wire: Wire, endpoint: Endpoint | None) -> Job:
         engine = endpoint.engine if endpoint else None
-        ask = wish.ask(engine.context_tokens if engine else None)
+        ask = wish.ask(engine.context_tokens if engine else None, listed_price(endpoint))
         steps = sum(each.plan(ask).steps for each in wish.measurements)
         return Job(
             wire=wire,
@@ -105,7 +104,7 @@ def _one(
             name=name,
             engine=engine,
             hardware=endpoint.hardware if endpoint else None,
-            price=wish.price or listed_price(endpoint),
+            price=ask.price,
             spent=_spent(endpoint, book),
             done_before=position * steps,
             total=runs * steps,

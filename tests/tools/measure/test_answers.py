@@ -7,6 +7,7 @@ import pytest
 from tools.measure.answers import ANSWERS, grade, plan
 from tools.measure.client import ModelClient, Reply
 from tools.measure.measurement import Ask, Bench, Taken
+from tools.measure.options import Options
 from tools.measure.profiles import STANDARD
 from tools.measure.questions import make_questions
 
@@ -21,7 +22,7 @@ def test_the_plan_says_seed_size_concurrency_and_limit() -> None:
         "max_tokens": 128,
         "temperature": 0,
     }
-    assert plan(Ask(STANDARD, "n", answer_tokens=900)).max_tokens == 900
+    assert plan(Ask(STANDARD, "n", options=Options({"answers.tokens": "900"}))).max_tokens == 900
 
 
 @pytest.mark.parametrize("question", QUESTIONS[::13], ids=lambda question: question.id)

@@ -19,7 +19,7 @@ from clouds.errors import Cancelled, NotFound
 from clouds.models import Wire
 from tests.tools.measure.truth import Truth
 from tools.measure import draft, store
-from tools.measure.catalogue import MEASUREMENTS
+from tools.measure.catalogue import USUAL
 from tools.measure.cost import PriceUsed, per_million
 from tools.measure.job import Job
 from tools.measure.measurement import Ask, Objective
@@ -38,7 +38,7 @@ def job(truth: Truth, folder: Path, **fields: Any) -> Job:
         "wire": Wire(url=truth.url),
         "subject": Subject(ref=truth.url, model=""),
         "ask": Ask(SMALL, "abc", objective=Objective(ttft_ms=10_000)),
-        "measurements": MEASUREMENTS,
+        "measurements": USUAL,
         "path": store.claim(folder, "run"),
         "name": "run",
     }
@@ -131,7 +131,7 @@ def test_with_faults_switched_on_each_is_counted_under_its_kind_and_none_is_in_a
 
     ask = Ask(Profile("small", 4, 24, 2, (18,), 10, 1, 4, 6), "abc")
     truth = serve(ttft=0.02, itl=0.002, fault=fault)
-    run = measure(job(truth, tmp_path, ask=ask, measurements=MEASUREMENTS[1:2]), CallProgress())
+    run = measure(job(truth, tmp_path, ask=ask, measurements=USUAL[1:2]), CallProgress())
     load = run.parts[0]
     kinds = {"429": "http_429", "500": "http_5xx", "stall": "stalled", "junk": "malformed"}
     assert load.errors == Counter(kinds.get(name, name) for name in injected if name not in {"", "nousage"})
@@ -149,7 +149,7 @@ def test_with_faults_switched_on_each_is_counted_under_its_kind_and_none_is_in_a
 
 def test_a_level_without_a_good_reply_is_missing_and_the_run_is_not_complete(serve: Any, tmp_path: Path) -> None:
     truth = serve(fault=lambda n, _body: "500" if n > 1 else "")
-    run = measure(job(truth, tmp_path, measurements=MEASUREMENTS[:2]), CallProgress())
+    run = measure(job(truth, tmp_path, measurements=USUAL[:2]), CallProgress())
     assert run.state == "incomplete"
     assert run.missing[0] == "decode, tokens/s: 0 good pairs, at least 2 are needed"
     assert "3 at once, tokens/s: no good reply" in run.missing
@@ -159,9 +159,9 @@ def test_a_level_without_a_good_reply_is_missing_and_the_run_is_not_complete(ser
 
 
 def test_prompts_from_a_cache_are_warned_of(serve: Any, tmp_path: Path) -> None:
-    run = measure(job(serve(cached=12), tmp_path, measurements=MEASUREMENTS[1:2]), CallProgress())
+    run = measure(job(serve(cached=12), tmp_path, measurements=USUAL[1:2]), CallProgress())
     assert "cached_prompt" in {each.kind for each in run.warnings}
-    clean = measure(job(serve(), tmp_path, measurements=MEASUREMENTS[1:2]), CallProgress())
+    clean = measure(job(serve(), tmp_path, measurements=USUAL[1:2]), CallProgress())
     assert "cached_prompt" not in {each.kind for each in clean.warnings}
 
 

@@ -27,6 +27,7 @@ class _Seen:
     done: bool = False
     usage: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] = field(default_factory=dict)
+    logprobs: list[Any] = field(default_factory=list)
     failure: tuple[str, str] | None = None
 
 
@@ -62,6 +63,7 @@ def read_reply(exchange: Exchange, request: ChatRequest, framer: Callable[[], Fr
         reasoning="".join(seen.reasoning),
         tool_calls=tuple(seen.tool_calls),
         engine=seen.timings,
+        logprobs=tuple(seen.logprobs),
     )
 
 
@@ -97,6 +99,8 @@ def _read_chunk(at: float, chunk: dict[str, Any], seen: _Seen) -> None:
             # A text completion, or a whole message sent at once by an endpoint that does not stream.
             delta = {"content": choice.get("text")} if "text" in choice else choice.get("message") or {}
         _read_delta(at, delta, seen)
+        if choice.get("logprobs"):
+            seen.logprobs.append(choice["logprobs"])
         if choice.get("finish_reason"):
             seen.finish = str(choice["finish_reason"])[:40]
     if isinstance(chunk.get("usage"), dict):

@@ -51,6 +51,8 @@ class Reply:
     reasoning: str = ""
     tool_calls: tuple[Any, ...] = ()
     engine: Mapping[str, Any] = field(default_factory=dict)
+    logprobs: tuple[Any, ...] = ()
+    """Of each chunk that had some, as the endpoint sent them."""
 
     @property
     def ok(self) -> bool:

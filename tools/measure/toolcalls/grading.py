@@ -177,7 +177,13 @@ def without_parser(asked: Sequence[Asked], tool: str) -> str:
     refused = next((each.error for each in asked if re.search(r"tool", each.error, re.IGNORECASE)), "")
     if refused and all(each.error for each in asked):
         return f"the endpoint refuses tools: {refused[:200]}"
-    written = sum(bool(re.search(rf"{re.escape(tool)}\W{{0,12}}[({{\[]|<\|?tool_call", each.text)) for each in asked)
+    written = written_calls([each.text for each in asked], tool)
     if written:
         return f"{written} of {len(asked)} replies hold a tool call as text: the endpoint has no parser for this model"
     return ""
+
+
+def written_calls(texts: Sequence[str], tool: str) -> int:
+    """How many texts hold a call of the tool as a model writes it when nobody parses it."""
+    written = re.compile(rf"{re.escape(tool)}\W{{0,12}}[({{\[]|<\|?tool_call")
+    return sum(bool(written.search(text)) for text in texts)
