@@ -8,15 +8,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clouds.base import Missing
+from clouds.base import Missing, Progress
 from clouds.errors import CloudError
 from clouds.models import Record
+from clouds.models.waste_pack import WastePack
 from tools import environment, faults
 from tools.context import Clouds
 from tools.ledger import Book
 from tools.registry import Effect, Tool
 from tools.result import Result
 from tools.settings import KNOWN, Settings
+from tools.waste.probing import Probed, probe
 
 ORDER = (
     "check_setup",
@@ -74,13 +76,17 @@ class Setup(Result):
     order_of_work: tuple[str, ...]
     active_deployments: int
     unresolved_steps: int
+    waste_scan: tuple[Probed, ...] = ()
+    least_policy: dict[str, str] = Field(default_factory=dict)
 
 
 def check_setup(
     clouds: Clouds,
     settings: Settings,
     book: Book,
+    progress: Progress,
     sign_in: Annotated[bool, Field(description="ask each cloud who we are (network)")] = True,
+    deep: Annotated[bool, Field(description="also try what scan_waste reads, and give its least policy")] = False,
 ) -> Setup:
     """What is installed, who is signed in where, each setting with its origin, and the order of work."""
     states = tuple(_cloud(clouds, name, sign_in=sign_in) for name in clouds.names)
@@ -93,6 +99,9 @@ def check_setup(
     waiting = [state.packages for state in packages if state.state not in {"installed", "absent"}]
     headline = f"modelrig is ready on {', '.join(ready) or 'no cloud'}"
     headline += f"; not on {', '.join(broken)}" if broken else ""
+    scanned = tuple(filter(None, (probe(clouds.get(name), progress) for name in ready))) if deep else ()
+    lacking = sum(len(each.denied) for each in scanned)
+    headline += f"; a waste scan lacks {lacking} permissions" if lacking else ""
     headline += f"; still installing or failed: {', '.join(waiting)}" if waiting else ""
     return Setup(
         headline=headline + ".",
@@ -115,8 +124,15 @@ def check_setup(
         order_of_work=ORDER,
         active_deployments=len(book.deployments.live()),
         unresolved_steps=len(book.unresolved()),
+        waste_scan=scanned,
+        least_policy={each.cloud: waste.policy() for each in scanned if (waste := _waste(clouds, each.cloud))},
         next="deploy_endpoint on one of them." if ready else "mend what is named under problem.",
     )
+
+
+def _waste(clouds: Clouds, name: str) -> WastePack | None:
+    waste = clouds.get(name).waste
+    return None if isinstance(waste, Missing) else waste
 
 
 def _cloud(clouds: Clouds, name: str, *, sign_in: bool) -> CloudState:

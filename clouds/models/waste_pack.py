@@ -51,6 +51,8 @@ class WastePack:
     in_flight: int = 8
     """Requests to one service in one place at a time."""
     bill: Bill | None = None
+    policy: Callable[[], str] = lambda: ""
+    """The least that an identity needs for a scan, in the form that this cloud takes."""
     scope_word: str = "region"
     keep_hint: str = ""
     """How the tag or label `modelrig-keep` is written in this cloud."""

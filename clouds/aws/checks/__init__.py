@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,6 +90,7 @@ PACK = WastePack(
     home="us-east-1",
     permissions=permissions.permissions,
     bill=BILL,
+    policy=lambda: json.dumps(policies()["scanner"]),
     command=command,
     query=query,
     account_line=account_line,

@@ -86,3 +86,7 @@ def test_every_operation_of_the_pack_exists_in_botocore(account: Account) -> Non
 )
 def test_a_call_is_the_actions_that_iam_knows(call: tuple[str, str], needed: tuple[str, ...]) -> None:
     assert permissions(*call) == needed
+
+
+def test_the_policy_that_check_setup_gives_is_the_published_one() -> None:
+    assert json.loads(PACK.policy()) == json.loads((ROOT / "policy" / "aws-scanner.json").read_text("utf-8"))
