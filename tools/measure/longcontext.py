@@ -30,6 +30,8 @@ REPEATS = 2
 POLL = 0.25
 CHARACTERS = 4.0
 """Characters a token where the endpoint counts none."""
+MOST_CHARACTERS = 16
+"""A count that makes a token longer is not believed: every prompt would be far too long."""
 TASKS = (
     "Write a story that begins where the text above ends.",
     "Write a Python function that counts how often each place is named in the text above.",
@@ -133,8 +135,10 @@ async def _watch(bench: Bench, shares: list[float]) -> None:
 
 
 def _per_sentence(reply: Reply) -> float:
-    counted = reply.prompt_tokens if reply.ok else None
-    return (counted or len(filler(SAMPLE)) / CHARACTERS) / SAMPLE
+    length = len(filler(SAMPLE))
+    counted = reply.prompt_tokens if reply.ok and reply.prompt_tokens else 0
+    plausible = length / MOST_CHARACTERS < counted < 2 * length
+    return (counted if plausible else length / CHARACTERS) / SAMPLE
 
 
 def item(length: int, depth: int, secret: str, reply: Reply, share: float | None) -> Item:
