@@ -42,6 +42,8 @@ class Said:
 
 PAUSE = 0.0003
 """Seconds between two chunks, so that a decode rate can be had."""
+LONG = 60
+"""Characters from which a reply is sent chunk by chunk."""
 Script = Callable[[dict[str, Any]], Said]
 
 
@@ -86,6 +88,8 @@ def speaking(script: Script, **more: Any) -> Iterator[Scripted]:
 def _handler(made: Scripted) -> type[BaseHTTPRequestHandler]:  # noqa: C901  one class with a short method each
     class Answer(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = 65536
 
         def do_GET(self) -> None:
             if self.path.endswith("/models"):
@@ -111,9 +115,13 @@ def _handler(made: Scripted) -> type[BaseHTTPRequestHandler]:  # noqa: C901  one
                 return
             events = list(_events(said))
             self.head(200, sum(map(len, events)), "text/event-stream")
-            for event in events:
-                self.wfile.write(event)
-                time.sleep(PAUSE)
+            if len(said.text) > LONG:
+                for event in events:
+                    self.wfile.write(event)
+                    self.wfile.flush()
+                    time.sleep(PAUSE)
+            else:
+                self.wfile.write(b"".join(events))
 
         def other(self, body: dict[str, Any]) -> None:
             found = made.paths.get(self.path)

@@ -1,4 +1,4 @@
-"""Decisions read from scripted servers: top k, exact ids, a probe that is refused, and an endpoint that cannot be read."""
+"""Decisions read from scripted servers: top k, exact ids, refused probes, and an endpoint that cannot be read."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_top_twenty_are_read_where_more_are_refused(tmp_path: Path) -> None:
 
 def test_decisions_come_back_out_of_the_record_as_they_were_read(tmp_path: Path) -> None:
     with speaking(sure) as server:
-        run = run_of(server, tmp_path, "decisions", "decisions.limit=50")
+        run = run_of(server, tmp_path, "decisions", "decisions.limit=50", "decisions.reversed=off")
     part = run.part("decisions")
     assert part is not None
     decisions = decisions_of(part.items)
