@@ -16,15 +16,17 @@ from tools.environment import enter, version
 
 
 def main(argv: list[str]) -> int:
-    """Run one of the five; returns the exit status."""
+    """Run what the command line names; returns the exit status."""
     enter(argv)
     import clouds
-    from tools.shell import arguments, session_of
+    from tools.shell import arguments, session_of, usage_printed
 
     options = arguments(argv)
     if options.error:
         print(options.error, file=sys.stderr)
         return 2
+    if options.command == "help":
+        return usage_printed()
     session = session_of(options, clouds.names(), clouds.connect)
     if options.command == "work":
         from tools.shell import work

@@ -33,7 +33,11 @@ HELLO = [
         "jsonrpc": "2.0",
         "id": 1,
         "method": "initialize",
-        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        },
     },
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
@@ -44,14 +48,21 @@ READ = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "l
 def run(command: list[str], env: dict[str, str], *, read: bool) -> dict[str, Any]:
     """One server: milliseconds to tools/list, resident MiB at that moment, milliseconds of the first ledger read."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
-    assert process.stdin is not None and process.stdout is not None
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in HELLO))
     process.stdin.flush()
     answer: dict[str, Any] = {}
     while answer.get("id") != 2:
         answer = json.loads(process.stdout.readline())
-    found = {"list_ms": 1000 * (time.perf_counter() - start), "rss_mib": resident(process.pid), "list": answer["result"]}
+    found = {
+        "list_ms": 1000 * (time.perf_counter() - start),
+        "rss_mib": resident(process.pid),
+        "list": answer["result"],
+    }
     if read:
         for number, key in ((3, "first_read_ms"), (4, "second_read_ms")):
             start = time.perf_counter()
@@ -103,7 +114,9 @@ def main() -> None:
     shown = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
     sizes = [len(json.dumps(each, separators=(",", ":"), ensure_ascii=False).encode()) / 4 for each in shown]
     whole = len(json.dumps(ours[-1]["list"], separators=(",", ":"), ensure_ascii=False).encode()) / 4
-    print(f"{len(tools)} tools: {sum(sizes):,.0f} tokens shown to a model, {sum(sizes) / len(sizes):.0f} a tool, ", end="")
+    print(
+        f"{len(tools)} tools: {sum(sizes):,.0f} tokens shown to a model, {sum(sizes) / len(sizes):.0f} a tool, ", end=""
+    )
     print(f"largest {max(sizes):.0f} ({tools[sizes.index(max(sizes))]['name']}); whole list {whole:,.0f} tokens")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,9 @@ from tools.result import Asked, Result, Running, bounded
 
 WAIT_SECONDS = 40.0
 """A call returns a reference to poll after this long; clients expect an answer within 45 s."""
+
+SLICE = 0.5
+"""Seconds between two looks whether our input has ended."""
 
 log = logging.getLogger("modelrig")
 
@@ -145,11 +149,21 @@ def carry_out(ready: Ready, session: Session, progress: Progress, wait: float = 
         if not ready.tool.long:
             return success(binding.execute(ready.tool, ready.values, session, progress))
         operation = operations.start(session.book, ready.tool.name, dict(ready.values), flags=session.flags)
-        return of_operation(operations.wait(session.book, operation.id, wait, progress))
+        progress.report(f"operation {operation.id}: get_operation follows it, cancel=true stops it")
+        return of_operation(_waited(session, operation, wait, progress))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary where every error becomes a result
         return failure(error)
+
+
+def _waited(session: Session, operation: operations.Operation, wait: float, progress: Progress) -> operations.Operation:
+    """The operation when it is over, or as it is once `wait` is over or our input has ended: its worker goes on."""
+    until = time.monotonic() + wait
+    found = operation
+    while not found.over and (left := until - time.monotonic()) > 0 and not session.ending.is_set():
+        found = operations.wait(session.book, operation.id, min(left, SLICE), progress)
+    return found
 
 
 def of_operation(operation: operations.Operation) -> Outcome:

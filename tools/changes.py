@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clouds.base import Progress
+from clouds.base import Missing, Progress
 from clouds.errors import InvalidInput, NotFound
 from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
@@ -104,11 +104,14 @@ def _preview_delete(ref: Target, book: Book) -> Preview:
             steps=("look once more for every part of it", "delete whatever is found: cannot be undone"),
             state={"state": "unknown", "deployment": deployment.id},
         )
+    own = ref.cloud is not None and isinstance(ref.cloud.prices, Missing)
     return Preview(
         headline=f"Deletes `{endpoint.ref}`, which serves {endpoint.model}.",
         steps=(
-            f"delete the endpoint {ref.ref}: can be undone with deploy_endpoint, capacity may not come back",
-            "delete what was made for it (configuration, keys, schedules): can be undone the same way",
+            f"delete the endpoint {ref.ref}: can be undone with deploy_endpoint"
+            + ("" if own else ", capacity may not come back"),
+            f"delete what was made for it ({'files and API key' if own else 'configuration, roles, schedules'}): "
+            "can be undone the same way",
             "read back until nothing of it is left",
         ),
         stays=("downloaded model files and measured runs",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -154,6 +155,8 @@ class Session:
     """Who signs the ledger's journal: server, shell or worker."""
     fault: CloudError | None = None
     """What is wrong with the settings; every call is answered with it."""
+    ending: threading.Event = field(default_factory=threading.Event)
+    """Set once our input has ended: whoever waits for long work answers with its reference."""
 
     @property
     def flags(self) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def deploy_endpoint(
         ttl_hours,
         engine_settings,
     )
-    plan = planning.priced(cloud, chosen.plan(spec))
+    plan = planning.priced(cloud, planning.planned(chosen, spec))
     spec = plan.spec
     there = book.deployments.same_name(spec)
     if there is not None:

@@ -107,7 +107,7 @@ def list_endpoints(
         spent_usd=history.totals(book),
         by_state=dict(sorted(Counter(row.state for row in rows).items())),
         filter=chosen,
-        complete=not unread,
+        complete=not unread and not closed,
         showing=showing,
         rows=shown,
         unread=tuple(unread[:10]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -82,7 +83,8 @@ def plan_deployment(
         ttl_hours,
         engine_settings,
     )
-    plan = priced(cloud, chosen.plan(spec))
+    plan = priced(cloud, planned(chosen, spec))
+    spec = plan.spec
     return PlanView(
         headline=f"Would deploy `{plan.ref}`: {price_words(plan.price, cloud)}, "
         f"ends {spec.ttl_hours:g} h after it was asked for. Nothing has been changed.",
@@ -131,7 +133,7 @@ def specify(
     return services[chosen], DeploymentSpec(
         cloud=cloud.name,
         service=chosen,
-        name=name or slug(wanted),
+        name=name or (slug(wanted) if wanted else ""),
         model=wanted,
         location=location or None,
         regions=regions or settings["regions"],
@@ -141,6 +143,14 @@ def specify(
         ttl_hours=ttl_hours or settings["ttl_hours"],
         settings=dict(engine_settings),
     )
+
+
+def planned(service: EndpointService, spec: DeploymentSpec) -> DeploymentPlan:
+    """The service's plan. Where neither name nor model was given, the name comes from the model it chose."""
+    if spec.name:
+        return service.plan(spec)
+    chosen = service.plan(replace(spec, name="unnamed"))
+    return service.plan(replace(spec, name=slug(chosen.spec.model)))
 
 
 def slug(model: str) -> str:

@@ -34,7 +34,7 @@ class OperationView(Result):
     def body(self) -> str:
         """The finished call's own text, or where the work is."""
         if self.shown:
-            return self.shown
+            return self.shown.partition("\n\n")[2]
         parts = [f"{self.operation} · {self.tool} · {self.state}"]
         if self.done is not None and self.total:
             parts.append(f"{self.done:g} of {self.total:g}")
@@ -57,7 +57,9 @@ def get_operation(
     found = operations.wait(book, operation, max(wait_seconds, CANCEL_WAIT if cancel else 0.0), progress)
     result = found.result or {}
     return OperationView(
-        headline=f"{found.tool}: {found.state}{_why(found)}.",
+        headline=str(
+            dict(result.get("structured", {})).get("headline") or f"{found.tool}: {found.state}{_why(found)}."
+        ),
         operation=found.id,
         tool=found.tool,
         state=found.state,

@@ -89,9 +89,15 @@ def check_quota(
     shown, showing = capped(rows, SHOWN)
     scopes = {each.scope for each in found}
     usable = {each.scope for each in found if (_left(each) or 0) > 0}
-    headline = f"Quota left for {word or ', '.join(instance_types)} in {len(usable)} of {len(scopes)} scopes"
-    headline += ": " + ", ".join(sorted(usable)[:6]) if usable else ""
-    headline += "; NOT everything could be read" if unread else ""
+    what = word or ", ".join(instance_types)
+    if found:
+        headline = f"Quota left for {what} in {len(usable)} of {len(scopes)} scopes"
+        headline += ": " + ", ".join(sorted(usable)[:6]) if usable else ""
+        headline += "; NOT everything could be read" if unread else ""
+    else:
+        headline = (
+            f"Quota for {what} is unknown: nothing could be read" if unread else f"No cloud here has a quota for {what}"
+        )
     return QuotaView(
         headline=headline + ".",
         count=len(found),
@@ -105,7 +111,11 @@ def check_quota(
         notes=tuple(reasons),
         next="`check_capacity` for what is known about free machines."
         if usable
-        else "ask for more quota, or try another type.",
+        else "ask for more quota, or try another type."
+        if found
+        else "`check_setup` says who is signed in where."
+        if unread
+        else "",
     )
 
 

@@ -19,6 +19,8 @@ from clouds.errors import InvalidInput
 MAX_USD_PER_HOUR = 1.5
 TTL_HOURS = 4.0
 FILE = "modelrig.toml"
+TABLES = ("defaults", "waste")
+"""Top-level tables of the file: settings, and what a waste scan has to leave alone."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(FILE, f"cannot be read: {error}", fix=f"Correct {path.name} in the project.") from error
+    for name in content:
+        if name not in TABLES:
+            where = "stands outside [defaults]; move it below that line" if name in KNOWN else "is not known"
+            raise InvalidInput(f"{FILE}: {name}", where, fix=f"Tables are {', '.join(f'[{each}]' for each in TABLES)}.")
     defaults = content.get("defaults", {})
     if not isinstance(defaults, dict):
         raise InvalidInput(f"{FILE}: defaults", "is not a table", fix="Write [defaults] and the settings below it.")

@@ -95,9 +95,9 @@ def check_setup(
         for name, state in environment.status().items()
     )
     ready = [state.cloud for state in states if state.signed_in]
-    broken = [state.cloud for state in states if state.problem]
+    broken = [state.cloud for state in states if state.problem and sign_in]
     waiting = [state.packages for state in packages if state.state not in {"installed", "absent"}]
-    headline = f"modelrig is ready on {', '.join(ready) or 'no cloud'}"
+    headline = f"modelrig is ready on {', '.join(ready) or 'no cloud'}" if sign_in else "No cloud was asked who we are"
     headline += f"; not on {', '.join(broken)}" if broken else ""
     scanned = tuple(filter(None, (probe(clouds.get(name), progress) for name in ready))) if deep else ()
     lacking = sum(len(each.denied) for each in scanned)

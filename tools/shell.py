@@ -1,7 +1,8 @@
 """The same tools from a shell, for CI and for people without an MCP client.
 
-Exit status: 0 answered, 1 the tool reported an error, 2 the command line is wrong, 3 a long operation still runs,
-4 it asked for confirmation and changed nothing.
+Exit status: 0 answered, 1 the tool reported an error (or the polled operation failed), 2 the command line is wrong,
+3 a long operation still runs, 4 it asked for confirmation and changed nothing; with the gates --fail-on-usd AMOUNT and
+--fail-on-incomplete of a waste scan also 5 (the amount is reached) and 6 (not everything could be looked at).
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Options:
     as_json: bool = False
     replay: str = ""
     bundled: bool = False
+    fail_on_usd: float | None = None
+    fail_on_incomplete: bool = False
     error: str = ""
 
 
@@ -47,10 +50,19 @@ def arguments(argv: list[str]) -> Options:
     items = iter(argv)
     for item in items:
         name, _, value = item.partition("=")
+        if item in {"--help", "-h", "help"} and "command" not in found:
+            return Options(command="help")
         if name == "--read-only":
             found["read_only"] = True
         elif name in {"--json", "--bundled"}:
             found["as_json" if name == "--json" else "bundled"] = True
+        elif name == "--fail-on-incomplete":
+            found["fail_on_incomplete"] = True
+        elif name == "--fail-on-usd":
+            amount = _amount(value or next(items, ""))
+            if amount is None:
+                return Options(error="--fail-on-usd needs an amount in US dollars a month")
+            found["fail_on_usd"] = amount
         elif name in {"--clouds", "--replay"}:
             value = value or next(items, "")
             if not value:
@@ -65,11 +77,25 @@ def arguments(argv: list[str]) -> Options:
     return Options(rest=tuple(rest), **found)
 
 
+def _amount(text: str) -> float | None:
+    try:
+        amount = float(text)
+    except ValueError:
+        return None
+    return amount if 0 <= amount < 1e12 else None
+
+
 def usage() -> str:
     """The usage lines of server.py."""
     import __main__
 
     return (__main__.__doc__ or "").strip()
+
+
+def usage_printed() -> int:
+    """Print the usage; returns the exit status."""
+    _out(usage())
+    return 0
 
 
 def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str, Path], Cloud]) -> Session:
@@ -160,22 +186,31 @@ def run(session: Session, options: Options) -> int:
     try:
         outcome = calling.carry_out(prepared, session, progress, wait=WAIT)
     except (KeyboardInterrupt, Cancelled):
-        print("Stopped; what was half-made is undone by its worker.", file=sys.stderr)
+        print("Interrupted. An operation that was named above goes on: get_operation stops it.", file=sys.stderr)
         return 130
-    if "operation" in outcome.structured and "state" in outcome.structured and not outcome.failed:
+    state = outcome.structured.get("state") if "operation" in outcome.structured else None
+    if state in {"queued", "running"} and not outcome.failed:
         _print(outcome, options)
         return 3
-    return _print(outcome, options)
+    if state in {"failed", "cancelled"}:
+        _print(outcome, options)
+        return 1
+    from tools.waste.gate import exit_code
+
+    gate = exit_code(outcome.structured, fail_on_usd=options.fail_on_usd, fail_on_incomplete=options.fail_on_incomplete)
+    return _print(outcome, options) or gate
 
 
 def _list_tools(options: Options) -> int:
     from tools import TOOLS
+    from tools.registry import Effect
 
     if options.as_json:
         _out((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
         return 0
     for tool in TOOLS:
-        _out(f"{tool.name:22} {tool.effect.value:12} {tool.description.splitlines()[0]}")
+        if not options.read_only or tool.effect is Effect.READ:
+            _out(f"{tool.name:22} {tool.effect.value:12} {tool.description.splitlines()[0]}")
     return 0
 
 

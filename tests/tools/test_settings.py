@@ -33,7 +33,7 @@ def test_a_plugin_setting_left_empty_is_no_setting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["-1", "0", "many", "nan", "inf"])
 def test_a_ceiling_that_is_no_positive_number_is_refused_with_its_source(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInput, match="max_usd_per_hour .environment"):
+    with pytest.raises(InvalidInput, match=r"max_usd_per_hour .environment"):
         Settings.load({"MODELRIG_MAX_USD_PER_HOUR": text}, tmp_path)
 
 
@@ -52,4 +52,13 @@ def test_a_file_that_is_not_toml_is_refused_by_name(tmp_path: Path) -> None:
 def test_defaults_that_are_no_table_are_refused(tmp_path: Path) -> None:
     (tmp_path / "modelrig.toml").write_text("defaults = 3\n")
     with pytest.raises(InvalidInput, match=r"`modelrig\.toml: defaults`: is not a table"):
+        Settings.load({}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("ttl_hours = 2\n", "stands outside .defaults."), ("[other]\nx = 1\n", "is not known")]
+)
+def test_what_stands_outside_a_known_table_is_refused_and_not_ignored(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "modelrig.toml").write_text(text)
+    with pytest.raises(InvalidInput, match=words):
         Settings.load({}, tmp_path)

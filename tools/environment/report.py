@@ -97,4 +97,4 @@ def _kept(extra: Extra, entry: dict[str, Any], *, building: bool) -> dict[str, A
 def command(extra: Extra) -> str:
     """The command that installs a set of packages into the environment that runs this process."""
     words = (sys.executable, "-m", "tools.environment.make", sys.prefix, extra.file.name)
-    return f"In {places.ROOT} run: {' '.join(map(shlex.quote, words))}"
+    return f"In {places.ROOT} run `{' '.join(map(shlex.quote, words))}`"

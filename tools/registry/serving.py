@@ -38,6 +38,8 @@ class RigServer(MCPServer):
 
     after_listing: Callable[[], None] | None = None
     """Run in a thread once the first list of tools is out."""
+    ending = threading.Event()
+    """Set once input has ended: long work is then answered with its reference, and goes on."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
         """As the SDK's, with our words for a tool that is not there."""
@@ -53,7 +55,8 @@ class RigServer(MCPServer):
             server = self._lowlevel_server
             counting = _Counting(write, owed)
             counting.listed = self.after_listing
-            await server.run(_HeldOpen(read, owed, write), counting, server.create_initialization_options())
+            held = _HeldOpen(read, owed, write, self.ending)
+            await server.run(held, counting, server.create_initialization_options())
 
 
 class _Wrapped:
@@ -79,14 +82,15 @@ class _HeldOpen(_Wrapped):
     A line that could not be read is answered here, on `write`.
     """
 
-    def __init__(self, inner: Any, owed: set[str | int], write: Any) -> None:
+    def __init__(self, inner: Any, owed: set[str | int], write: Any, ending: threading.Event) -> None:
         super().__init__(inner, owed)
-        self._write = write
+        self._write, self._ending = write, ending
 
     async def receive(self) -> Any:
         try:
             item = await self._inner.receive()
         except anyio.EndOfStream:
+            self._ending.set()
             with anyio.move_on_after(HOLD_SECONDS):
                 while self._owed:  # noqa: ASYNC110 - an end that comes once; looking is simpler than signalling
                     await anyio.sleep(0.01)
@@ -134,6 +138,7 @@ def build(session: Session, version: str) -> RigServer:
         log_level="WARNING",
         tools=[RigTool.listed(entry, session) for entry in snapshot(names, read_only=session.read_only)],
     )
+    server.ending = session.ending
     server.after_listing = None if session.fault else partial(_after_listing, session)
     for skill in prompts.skills():
         server.add_prompt(Prompt.from_function(_reads(skill.text), name=skill.name, description=skill.description))

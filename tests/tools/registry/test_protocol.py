@@ -44,7 +44,7 @@ async def test_the_server_says_who_it_is_and_lists_its_tools(era: str, tmp_path:
         listed = await client.list_tools()
         assert client.server_info is not None
         assert client.server_info.name == "modelrig"
-        assert [tool.name for tool in listed.tools][0] == "check_setup"
+        assert listed.tools[0].name == "check_setup"
         assert all(tool.output_schema for tool in listed.tools)
 
 
