@@ -14,14 +14,17 @@ from tools.ledger import Book
 from tools.measure import store
 from tools.measure.comparing import report
 from tools.measure.comparing.compare import Comparison, Versus, compare
-from tools.measure.comparing.pairs import Moved
+from tools.measure.comparing.pairs import AnswersRow, Moved
 from tools.measure.comparing.rows import Row
+from tools.measure.ladder.telling import LadderRow, ladder_rows
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
-from tools.result import SHOWN, Result, capped, escape, quoted
+from tools.result import SHOWN, Result, capped, escape, quoted, table
 from tools.settings import Settings
 
 MOVED_SHOWN = 6
+NOTES = 14
+"""Sentences on ladders that are shown; the file has all."""
 Names = Annotated[
     tuple[Annotated[str, Field(max_length=400)], ...],
     Field(
@@ -55,6 +58,7 @@ class Against(Record):
     within_noise: int
     cannot_say: int
     answers: str = ""
+    items: tuple[str, ...] = ()
     moved: tuple[Moved, ...] = ()
 
 
@@ -64,12 +68,18 @@ class Compared(Result):
     base: str
     differs: str
     runs: tuple[Against, ...]
+    ladder: tuple[LadderRow, ...] = ()
     file: str
 
     def body(self) -> str:
         """What differs, then a table a run."""
         return "\n\n".join(
-            [self.differs, *(_table(each, self.base) for each in self.runs), f"All figures: `{self.file}`"]
+            [
+                self.differs,
+                *(_table(each, self.base) for each in self.runs),
+                *([table(self.ladder)] if self.ladder else ()),
+                f"All figures: `{self.file}`",
+            ]
         )
 
 
@@ -100,8 +110,9 @@ def compare_runs(
         base=comparison.base_name,
         differs=report.difference_line(comparison.differs),
         runs=tuple(_against(each, limit) for each in comparison.versus),
+        ladder=ladder_rows(comparison.ladder),
         file=str(path),
-        notes=tuple(report.notes(comparison, found)),
+        notes=(*report.notes(comparison, found), *(comparison.ladder.notes[:NOTES] if comparison.ladder else ())),
         next=_next(comparison),
     )
 
@@ -118,7 +129,6 @@ def _against(versus: Versus, limit: int) -> Against:
     shown, showing = capped([*main, *_facts(versus), *rest], limit)
     total = len(versus.rows) + len(versus.facts)
     row = versus.answers
-    counts = f"{row.base_right} and {row.other_right} of {row.asked} right, {row.identical} identical" if row else ""
     return Against(
         run=versus.run,
         name=versus.name,
@@ -128,9 +138,15 @@ def _against(versus: Versus, limit: int) -> Against:
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
         cannot_say=versus.verdicts.get("cannot say", 0),
-        answers=f"{counts}: {row.verdict} ({row.why})" if row else "",
+        answers=_counted(row) if row else "",
+        items=tuple(f"{part}: {_counted(each)}" for part, each in versus.items.items()),
         moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
     )
+
+
+def _counted(row: AnswersRow) -> str:
+    counts = f"{row.base_right} and {row.other_right} of {row.asked} right, {row.identical} identical"
+    return f"{counts}: {row.verdict} ({row.why})"
 
 
 def _figure(row: Row) -> FigureRow:
@@ -181,6 +197,7 @@ def _table(each: Against, base: str) -> str:
     parts = ["\n".join(lines), f"Of all figures: {counts}" + (f"; shown {each.showing}." if each.showing else ".")]
     if each.answers:
         parts.append(f"Answers: {each.answers}.")
+    parts += [f"{line[0].upper()}{line[1:]}." for line in each.items]
     if each.moved:
         head = f"| question | expected | {escape(base)} | {escape(each.name)} | |\n|---|---|---|---|---|"
         rows = (

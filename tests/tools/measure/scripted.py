@@ -65,6 +65,8 @@ class Scripted:
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 256  # with the usual five, a sixth connection at once waits for a second
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no error of a test."""
 

@@ -11,8 +11,12 @@ from tools.measure.comparing.facts import FactRow, facts
 from tools.measure.comparing.pairs import AnswersRow, answers
 from tools.measure.comparing.repeats import Repeat, drifts, repeat, split
 from tools.measure.comparing.rows import Row, rows
+from tools.measure.ladder.telling import LadderSection, ladder_section
 from tools.measure.record import Run
 from tools.measure.statistics.words import Word
+
+ASKING = ("longcontext", "ladder", "decisions", "toolcalls", "functions")
+"""Measurements besides the answers that keep every question they ask."""
 
 
 class Versus(Record):
@@ -25,6 +29,8 @@ class Versus(Record):
     rows: tuple[Row, ...]
     facts: tuple[FactRow, ...] = ()
     answers: AnswersRow | None = None
+    items: Mapping[str, AnswersRow] = {}
+    """The same for every other measurement that asks questions, by its name."""
     verdicts: Mapping[Word, int]
 
     def row(self, key: str) -> Row | None:
@@ -41,6 +47,7 @@ class Comparison(Record):
     """Over all runs, in the order in which they were given."""
     versus: tuple[Versus, ...]
     repeats: tuple[Repeat, ...]
+    ladder: LadderSection | None = None
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
@@ -55,6 +62,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
         differs=differences(runs),
         versus=tuple(_versus(base, other, names[other.id], moved) for other in others),
         repeats=repeats,
+        ladder=ladder_section(runs),
     )
 
 
@@ -67,6 +75,7 @@ def _versus(base: Run, other: Run, name: str, moved: dict[str, float]) -> Versus
         rows=found,
         facts=facts(base, other),
         answers=answers(base, other),
+        items={part: row for part in ASKING if (row := answers(base, other, part)) is not None},
         verdicts=dict(Counter(row.verdict for row in found)),
     )
 

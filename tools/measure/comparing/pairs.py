@@ -13,6 +13,10 @@ FEW = 200
 """Items below which only a large difference can show."""
 
 
+AGAIN = "#"
+"""Is in the id of an item that was asked once more, in another order or for a repeat: it is no question of its own."""
+
+
 class Moved(Record):
     """One question that one run got right and the other wrong."""
 
@@ -47,10 +51,11 @@ def answers(base: Run, other: Run, part: str = "answers") -> AnswersRow | None:
     first, second = base.part(part), other.part(part)
     if first is None or second is None or not first.items or not second.items:
         return None
-    theirs = {item.id: item for item in second.items}
+    ours = [item for item in first.items if AGAIN not in item.id]
+    theirs = {item.id: item for item in second.items if AGAIN not in item.id}
     pairs = [
         (mine, theirs[mine.id])
-        for mine in first.items
+        for mine in ours
         if mine.id in theirs and (mine.question, mine.expected) == (theirs[mine.id].question, theirs[mine.id].expected)
     ]
     cells = paired([mine.right for mine, _ in pairs], [their.right for _, their in pairs])
@@ -66,7 +71,7 @@ def answers(base: Run, other: Run, part: str = "answers") -> AnswersRow | None:
         verdict=verdict.word,
         why=verdict.why,
         moved=tuple(_moved(mine, their) for mine, their in pairs if mine.right != their.right),
-        unpaired=len(first.items) + len(second.items) - 2 * len(pairs),
+        unpaired=len(ours) + len(theirs) - 2 * len(pairs),
     )
 
 

@@ -55,8 +55,9 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
 
 
 def _compared(key: str, first: dict[str, Figure], second: dict[str, Figure]) -> bool:
-    """Answers are paired question by question instead; a cost that only one run has is a price that is not known."""
-    if key.startswith("answers.right"):
+    """Counts of answers are paired by question instead; a cost that only one run has is a price that is not known."""
+    known = first.get(key) or second.get(key)
+    if known is None or known.unit == "answers":
         return False
     return not key.endswith(".usd_per_million") or (key in first and key in second)
 

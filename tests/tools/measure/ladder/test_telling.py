@@ -1,0 +1,133 @@
+"""Ladders out of runs: rungs by quantization, machines side by side, repeats, and what a person is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clouds.models import EngineFacts, Hardware
+from tests.tools.measure.scripted import Said, run_of, speaking
+from tools.measure.comparing.compare import compare
+from tools.measure.ladder.from_runs import ladders_of, repeats_of
+from tools.measure.ladder.own import own_questions
+from tools.measure.ladder.telling import LadderRow, ladder_rows, ladder_section
+from tools.measure.record import Run
+
+ANSWERS = {each.text: (each.answer, each.kind) for each in own_questions().questions}
+Make = Callable[..., Run]
+
+
+@pytest.fixture
+def rung(tmp_path: Path) -> Make:
+    """A run of the own questions on a model that knows some kinds of them."""
+
+    def make(quantization: str, kinds: str, accelerator: str = "L4", *options: str, size: int = 100) -> Run:
+        def knows(body: dict[str, Any]) -> Said:
+            answer, kind = ANSWERS[body["messages"][-1]["content"].splitlines()[0]]
+            return Said(f"Answer: {answer}" if kind in kinds.split() else "Answer: none")
+
+        with speaking(knows) as server:
+            run = run_of(server, tmp_path, "ladder", "ladder.at_once=16", *options)
+        engine = EngineFacts(
+            engine="llama.cpp", quantization=quantization, weights_bytes=size, model_sha256=quantization
+        )
+        hardware = Hardware(accelerators=(accelerator,))
+        name = f"{accelerator}-{quantization}".lower().replace("_", "-")
+        return run.model_copy(update={"engine": engine, "hardware": hardware, "id": name, "name": name})
+
+    return make
+
+
+def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder(rung: Make) -> None:
+    runs = [
+        rung("F16", "capital opposite plural", size=300),
+        rung("Q8_0", "capital opposite month", size=200),
+        rung("Q2_K", "plural", size=100),
+    ]
+    (made,), notes = ladders_of(runs)
+    assert (made.name, [each.name for each in made.rungs], notes) == ("L4", ["F16", "Q8_0", "Q2_K"], ())
+    assert made.settings["max_tokens"] == 24
+    section = ladder_section(runs)
+    assert section is not None
+    rows = ladder_rows(section)
+    assert [(r.rung, r.right, r.of, r.lost, r.gained, r.first_lost) for r in rows] == [
+        ("F16", 24, 72, 0, 0, 0),
+        ("Q8_0", 24, 72, 8, 8, 8),
+        ("Q2_K", 8, 72, 16, 0, 16),
+    ]
+    assert [row.verdict for row in rows] == ["base", "within noise (p = 1)", "worse (p = 3.05e-05)"]
+    assert section.notes[0] == (
+        "L4: of the 24 questions that F16 has right 24 are lost at some rung, 8 of them right again further down; "
+        "8 that it has wrong are right at some rung."
+    )
+    assert section.notes[-1].startswith("Run twice with the same text on every question")
+    assert isinstance(rows[0], LadderRow)
+
+
+def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions(rung: Make) -> None:
+    found = compare([rung("F16", "capital opposite plural"), rung("Q2_K", "plural")])
+    assert found.ladder is not None
+    row = found.versus[0].items["ladder"]
+    assert (row.asked, row.base_right, row.other_right, row.lost, row.gained) == (72, 24, 8, 16, 0)
+    assert row.verdict == "worse"
+    assert "ladder.right" not in {each.key for each in found.versus[0].rows}
+
+
+def test_the_same_rungs_on_two_machines_are_lined_up(rung: Make) -> None:
+    runs = [
+        rung("F16", "capital plural", "T4"),
+        rung("Q2_K", "capital", "T4"),
+        rung("F16", "capital plural", "L4"),
+        rung("Q2_K", "plural", "L4"),
+    ]
+    section = ladder_section(runs)
+    assert section is not None
+    assert section.across is not None
+    assert section.across.ladders == ("T4", "L4")
+    assert section.across.cause == "One setting differs: machine."
+    assert "Q2_K: graded differently by 16 questions of 72, lost on all 0." in section.notes
+    assert "Lost at some rung on all: 0, first at the same rung 0; only on T4 8; only on L4 8." in section.notes
+    assert [row.rung for row in ladder_rows(section)] == ["T4: F16", "T4: Q2_K", "L4: F16", "L4: Q2_K"]
+
+
+def test_thinking_and_another_limit_make_another_ladder_of_one_machine(rung: Make) -> None:
+    runs = [rung("F16", "capital", "L4"), rung("F16", "capital", "L4", "ladder.thinking=on", "ladder.tokens=64")]
+    section = ladder_section(runs)
+    assert section is not None
+    assert section.across is not None
+    assert "2 settings differ at once (max_tokens, thinking)" in section.across.cause
+    assert section.across.ladders[1] == "L4 (thinking on, max_tokens 64, at_once 16)"
+
+
+def test_an_incomplete_rung_and_other_questions_are_left_out_by_name(rung: Make) -> None:
+    whole, other = rung("F16", "capital"), rung("Q8_0", "capital", "L4", "ladder.limit=20")
+    broken = rung("Q2_K", "capital")
+    part = broken.part("ladder")
+    assert part is not None
+    short = broken.model_copy(update={"parts": (part.model_copy(update={"items": part.items[:30]}),)})
+    (made,), notes = ladders_of([whole, other, short])
+    assert [each.name for each in made.rungs] == ["F16"]
+    assert notes == (
+        "l4-q8-0 was asked other questions and is no rung of this ladder.",
+        "Q2_K has 30 of 72 questions: an incomplete rung is not compared.",
+    )
+    assert ladder_section([whole, other, short]) is None
+
+
+def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own(rung: Make) -> None:
+    run = rung("F16", "capital", "L4", "ladder.repeat=6")
+    (found,) = repeats_of([run])
+    assert (found.n, found.different_text, found.not_shared) == (6, 0, 0)
+    (made,), _ = ladders_of([run])
+    assert len(made.base.answers) == 72
+    assert repeats_of([rung("F16", "capital", "L4", "ladder.repeat=0")]) == ()
+
+
+def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
+    run = rung("F16", "capital")
+    assert ladder_section([run]) is None
+    assert ladder_section([run.model_copy(update={"parts": ()})]) is None
+    assert ladder_rows(None) == ()
