@@ -12,7 +12,7 @@ from clouds.aws.checks.ec2_reads import ec2_id
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 ROUTES = Listing("ec2", "DescribeRouteTables", "RouteTables")
 NAT = Kind(
@@ -45,8 +45,12 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
     if row["State"] != "available" or row.get("AvailabilityMode", "zonal") != "zonal":
         return None
     routed = row["NatGatewayId"] in seen.index(ROUTES, _gateways)
-    if routed and seen.metric(NAT_BYTES, row):
-        return None
+    try:
+        if seen.metric(NAT_BYTES, row):
+            return None
+    except Unresolved:
+        if routed:
+            raise
     public = [each for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
     return Waste(
         reason="no byte passed in 7 days" if routed else "no route leads to it",

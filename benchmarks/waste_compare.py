@@ -1,0 +1,306 @@
+"""modelrig beside CleanCloud and Cloud Custodian on one account of a local simulator: time, findings, prices, mistakes.
+
+    python -m venv /somewhere && /somewhere/bin/pip install "moto[server,ec2,elbv2]" cleancloud c7n
+    python benchmarks/waste_compare.py /somewhere
+
+Method: moto serves one account on the loopback address. It is filled with seven kinds of waste and a healthy twin of
+each, made 100 days ago (the simulator's clock is turned back). Each scanner runs as its own process, start-up included,
+once to warm the simulator and three times more; the median is shown. Every one looks at the same kinds in one region.
+CleanCloud runs all its hygiene rules, since it cannot be told which; findings of its rule about missing tags are not
+counted. The Custodian policies are the plainest of its documentation, written below. Log groups are left out: the
+simulator stores none of the gigabytes that we ask for before we call one waste.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parents[1]
+REGION, EACH, RUNS = "us-east-1", 10, 3
+KINDS = ("volume", "address", "snapshot", "nat", "balancer", "image", "instance")
+OURS = (
+    "ebs-unattached", "eip-unassociated", "snapshot-orphan", "nat-idle", "alb-no-targets", "ami-unused",
+    "ec2-stopped",
+)  # fmt: skip
+POLICIES: dict[str, Any] = {
+    "policies": [
+        {"name": "volume", "resource": "ebs", "filters": [{"Attachments": []}]},
+        {"name": "address", "resource": "network-addr", "filters": [{"AssociationId": "absent"}]},
+        {"name": "snapshot", "resource": "ebs-snapshot", "filters": [{"type": "unused", "value": True}]},
+        {
+            "name": "nat",
+            "resource": "nat-gateway",
+            "filters": [
+                {"type": "metrics", "name": "BytesOutToDestination", "statistics": "Sum", "days": 14, "value": 1,
+                 "op": "less-than", "missing-value": 0},
+            ],
+        },
+        {
+            "name": "balancer",
+            "resource": "app-elb",
+            "filters": [
+                {"type": "metrics", "name": "RequestCount", "statistics": "Sum", "days": 14, "value": 1,
+                 "op": "less-than", "missing-value": 0},
+            ],
+        },
+        {"name": "image", "resource": "ami", "filters": [{"type": "unused", "value": True}]},
+        {"name": "instance", "resource": "ec2", "filters": [{"State.Name": "stopped"}]},
+    ]
+}  # fmt: skip
+SERVER = (
+    "import sys, datetime, moto.core.utils as u; now = u.utcnow; "
+    "u.utcnow = lambda: now() - datetime.timedelta(days=100); "
+    "from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
+)
+
+
+def environment(url: str, home: Path) -> dict[str, str]:
+    """What every scanner is started with: made-up keys and the address of the simulator, nothing of the user's own."""
+    return {
+        "PATH": os.environ["PATH"], "HOME": str(home), "AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "simulated",
+        "AWS_SECRET_ACCESS_KEY": "simulated", "AWS_DEFAULT_REGION": REGION, "AWS_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true", "MODELRIG_HOME": str(home / "modelrig"),
+    }  # fmt: skip
+
+
+@contextmanager
+def simulator(python: Path) -> Iterator[str]:
+    """The address of a moto server whose clock is 100 days behind."""
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [str(python), "-c", SERVER, str(port)],
+        env={**os.environ, "MOTO_EC2_LOAD_DEFAULT_AMIS": "false"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                with urlopen(f"{url}/moto-api/", timeout=5):  # noqa: S310 - our own server on the loopback address
+                    break
+            except (URLError, ConnectionError):
+                time.sleep(0.2)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class Filling:
+    """Makes the account; `waste` and `healthy` hold the ids of what was made."""
+
+    def __init__(self, url: str) -> None:
+        import boto3
+
+        session = boto3.Session("simulated", "simulated", region_name=REGION)
+        self.ec2, self.elb, self.metrics = (
+            session.client(name, endpoint_url=url) for name in ("ec2", "elbv2", "cloudwatch")
+        )
+        self.waste: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self.healthy: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        self.subnets = [each["SubnetId"] for each in self.ec2.describe_subnets()["Subnets"]]
+        self.vpc = self.ec2.describe_vpcs()["Vpcs"][0]["VpcId"]
+
+    def fill(self) -> None:
+        """Everything, `EACH` of a kind."""
+        for number in range(EACH):
+            self._disks(number)
+            self._network(number)
+
+    def _instance(self, image: str) -> str:
+        answer = self.ec2.run_instances(ImageId=image, InstanceType="t3.micro", MinCount=1, MaxCount=1)
+        return str(answer["Instances"][0]["InstanceId"])
+
+    def _disks(self, number: int) -> None:
+        running = self._instance("ami-12345678")
+        image = self.ec2.create_image(InstanceId=running, Name=f"used-{number}")["ImageId"]
+        in_use = self._instance(image)
+        self.healthy["image"].add(image)
+        self.healthy["instance"] |= {running, in_use}
+        self.waste["image"].add(self.ec2.create_image(InstanceId=running, Name=f"unused-{number}")["ImageId"])
+        stopped = self._instance(image)
+        self.ec2.stop_instances(InstanceIds=[stopped])
+        self.waste["instance"].add(stopped)
+
+        def volume() -> str:
+            answer = self.ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=100, VolumeType="gp3")
+            return str(answer["VolumeId"])
+
+        free, held, gone = volume(), volume(), volume()
+        self.ec2.attach_volume(VolumeId=held, InstanceId=running, Device="/dev/sdf")
+        self.waste["volume"].add(free)
+        self.healthy["volume"].add(held)
+        self.healthy["snapshot"].add(self.ec2.create_snapshot(VolumeId=held)["SnapshotId"])
+        self.waste["snapshot"].add(self.ec2.create_snapshot(VolumeId=gone)["SnapshotId"])
+        self.ec2.delete_volume(VolumeId=gone)
+        address = self.ec2.allocate_address(Domain="vpc")["AllocationId"]
+        self.ec2.associate_address(InstanceId=running, AllocationId=address)
+        self.healthy["address"].add(address)
+        self.waste["address"].add(self.ec2.allocate_address(Domain="vpc")["AllocationId"])
+
+    def _network(self, number: int) -> None:
+        for name, made in (("idle", self.waste), ("busy", self.healthy)):
+            address = self.ec2.allocate_address(Domain="vpc")["AllocationId"]
+            self.healthy["address"].add(address)
+            gateway = self.ec2.create_nat_gateway(SubnetId=self.subnets[0], AllocationId=address)
+            made["nat"].add(gateway["NatGateway"]["NatGatewayId"])
+            balancer = self.elb.create_load_balancer(Name=f"{name}-{number}", Subnets=self.subnets[:2])
+            arn = balancer["LoadBalancers"][0]["LoadBalancerArn"]
+            made["balancer"].add(arn)
+            group = self.elb.create_target_group(
+                Name=f"{name}-{number}", Protocol="HTTP", Port=80, VpcId=self.vpc, TargetType="instance"
+            )["TargetGroups"][0]["TargetGroupArn"]
+            self.elb.create_listener(
+                LoadBalancerArn=arn, Protocol="HTTP", Port=80,
+                DefaultActions=[{"Type": "forward", "TargetGroupArn": group}],
+            )  # fmt: skip
+            if name == "busy":
+                target = min(self.healthy["instance"])
+                self.elb.register_targets(TargetGroupArn=group, Targets=[{"Id": target}])
+                self._traffic(gateway["NatGateway"]["NatGatewayId"], arn)
+
+    def _traffic(self, gateway: str, balancer: str) -> None:
+        day = datetime.now(UTC)
+        for space, names, key, value in (
+            ("AWS/NATGateway", ("BytesOutToDestination", "BytesOutToSource", "BytesInFromSource",
+                                "BytesInFromDestination", "ActiveConnectionCount", "ConnectionEstablishedCount",
+                                "PacketsOutToDestination"), "NatGatewayId", gateway),
+            ("AWS/ApplicationELB", ("RequestCount", "NewConnectionCount", "ProcessedBytes", "ActiveConnectionCount"),
+             "LoadBalancer", balancer.split("loadbalancer/")[1]),
+        ):  # fmt: skip
+            self.metrics.put_metric_data(
+                Namespace=space,
+                MetricData=[
+                    {"MetricName": name, "Dimensions": [{"Name": key, "Value": value}], "Value": 1e6,
+                     "Timestamp": day - timedelta(days=back, hours=1)}
+                    for name in names for back in range(30)
+                ],
+            )  # fmt: skip
+
+
+def ours(_tools: Path, folder: Path) -> tuple[list[str], Path]:
+    """Our command, and the file it writes."""
+    command = [sys.executable, str(ROOT / "server.py"), "--clouds", "aws", "call", "scan_waste", f"scopes={REGION}"]
+    return [*command, f"checks={','.join(OURS)}", "--json"], folder / "out"
+
+
+def cleancloud(tools: Path, folder: Path) -> tuple[list[str], Path]:
+    """CleanCloud's command, and the file it writes."""
+    out = folder / "findings.json"
+    command = [str(tools / "bin" / "cleancloud"), "scan", "--provider", "aws", "--region", REGION, "--output", "json"]
+    return [*command, "--output-file", str(out), "--no-feedback"], out
+
+
+def custodian(tools: Path, folder: Path) -> tuple[list[str], Path]:
+    """Cloud Custodian's command, and the folder it writes."""
+    policies = folder / "policies.json"
+    policies.write_text(json.dumps(POLICIES))
+    return [str(tools / "bin" / "custodian"), "run", "-s", str(folder / "out"), "--cache-period", "0", str(policies)], (
+        folder / "out"
+    )
+
+
+def found_by_us(path: Path) -> dict[str, float | None]:
+    """What our scan names, with its monthly price."""
+    scan = json.loads(Path(json.loads(path.read_text())["files"]["json"]).read_text())
+    return {each["resource"]: each.get("usd_per_month") for each in scan["findings"]}
+
+
+def found_by_cleancloud(path: Path) -> dict[str, float | None]:
+    """What CleanCloud names."""
+    return {
+        each["resource_id"]: each.get("estimated_monthly_cost_usd")
+        for each in json.loads(path.read_text())["findings"]
+        if "untagged" not in each["rule_id"]
+    }
+
+
+def found_by_custodian(path: Path) -> dict[str, float | None]:
+    """What Cloud Custodian names; it prices nothing."""
+    keys = ["VolumeId", "AllocationId", "SnapshotId", "NatGatewayId", "LoadBalancerArn", "ImageId", "InstanceId"]
+    found: dict[str, float | None] = {}
+    for kind, key in zip(KINDS, keys, strict=True):
+        for row in json.loads((path / kind / "resources.json").read_text()):
+            found[row[key]] = None
+    return found
+
+
+SCANNERS = (
+    ("modelrig", ours, found_by_us),
+    ("CleanCloud", cleancloud, found_by_cleancloud),
+    ("Cloud Custodian", custodian, found_by_custodian),
+)
+
+
+def matched(names: set[str], found: dict[str, float | None]) -> dict[str, float | None]:
+    """Those of some resources that a scanner named, by id or by the end of an ARN."""
+    ends = {key.rsplit("/", 1)[-1]: usd for key, usd in found.items()}
+    return {
+        name: found[name] if name in found else ends.get(name, ends.get(name.rsplit("/", 1)[-1]))
+        for name in names
+        if name in found or name in ends or (name.startswith("arn:") and name.rsplit("/", 1)[-1] in ends)
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Run all three and print the table."""
+    if len(arguments) != 1 or not (tools := Path(arguments[0])).joinpath("bin", "python").exists():
+        print(__doc__)
+        return 2
+    with tempfile.TemporaryDirectory() as name, simulator(tools / "bin" / "python") as url:
+        account = Filling(url)
+        account.fill()
+        print(f"{len(KINDS)} kinds, {EACH} wasted and at least {EACH} healthy of each\n")
+        print("| scanner | seconds | waste found | with a price | $ a month | healthy called waste |")
+        print("|---|---|---|---|---|---|")
+        for word, command_of, read in SCANNERS:
+            folder = Path(name) / word.replace(" ", "")
+            (folder / "home").mkdir(parents=True)
+            command, out = command_of(tools, folder)
+            times = []
+            for _ in range(RUNS + 1):
+                begun = time.perf_counter()
+                done = subprocess.run(
+                    command, env=environment(url, folder / "home"), capture_output=True, text=True, check=False,
+                    timeout=300,
+                )  # fmt: skip
+                times.append(time.perf_counter() - begun)
+                if command_of is ours:
+                    out.write_text(done.stdout)
+                if done.returncode:
+                    print(f"{word} ended with {done.returncode}: {done.stderr[-400:]}")
+            found = read(out)
+            hits = {kind: matched(account.waste[kind], found) for kind in KINDS}
+            wrong = {kind: matched(account.healthy[kind], found) for kind in KINDS}
+            priced = [usd for each in hits.values() for usd in each.values() if usd is not None]
+            total = sum(map(len, hits.values()))
+            mistakes = ", ".join(f"{len(each)} {kind}" for kind, each in wrong.items() if each) or "none"
+            missed = ", ".join(f"{EACH - len(each)} {kind}" for kind, each in hits.items() if len(each) < EACH)
+            print(
+                f"| {word} | {sorted(times[1:])[RUNS // 2]:.1f} | {total} of {len(KINDS) * EACH}"
+                f"{f' (not {missed})' if missed else ''} | {len(priced)} | {sum(priced):,.2f} | {mistakes} |",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
