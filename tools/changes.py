@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Missing, Progress
-from clouds.errors import InvalidInput, NotFound
+from clouds.errors import CloudError, InvalidInput, NotFound
 from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
 from tools.context import Target
@@ -34,7 +34,7 @@ def _held(ref: Target) -> Endpoint:
 
 
 def _preview_update(
-    ref: Target, ttl_hours: float, model: str, settings: dict[str, str | int | float | bool]
+    ref: Target, book: Book, ttl_hours: float, model: str, settings: dict[str, str | int | float | bool]
 ) -> Preview | None:
     """Only replacing the engine asks; a new end acts at once."""
     if not (ttl_hours or model or settings):
@@ -42,6 +42,7 @@ def _preview_update(
     endpoint = _held(ref)
     if not (model or settings):
         return None
+    _check(ref, book, Change(model=model or None, settings=dict(settings) or None))
     wanted = [f"model {model}"] if model else []
     wanted += [f"{key} {value}" for key, value in settings.items()]
     return Preview(
@@ -51,7 +52,7 @@ def _preview_update(
             f"start it again with {', '.join(wanted)} on the machine that is held: can be undone the same way",
         ),
         stays=("the machine, its end and its address",),
-        state={"state": endpoint.state, "model": endpoint.model, "deployment": endpoint.deployment},
+        state={"state": endpoint.state, **_read_from(endpoint, book)},
     )
 
 
@@ -92,6 +93,33 @@ class Deleted(Result):
     spent_usd: str = ""
 
 
+def _read_from(endpoint: Endpoint, book: Book) -> dict[str, str]:
+    """What the steps rest on: another engine, other settings, another end or another deployment refuses the token."""
+    deployment = history.live_at(book, endpoint.ref)
+    spec = deployment.spec if deployment else None
+    return {
+        "deployment": endpoint.deployment,
+        "created": endpoint.created,
+        "expires": endpoint.expires,
+        "model": spec.model if spec else endpoint.model,
+        "settings": ", ".join(f"{key}={value}" for key, value in sorted(spec.settings.items())) if spec else "",
+    }
+
+
+def _check(ref: Target, book: Book, change: Change) -> None:
+    """Refuse at once what could not be carried out: the service plans the changed spec, and nothing is changed."""
+    deployment = history.live_at(book, ref.ref)
+    if deployment is None:
+        return
+    service, _ = ref.ours()
+    try:
+        service.plan(history.with_change(deployment.spec, change))
+    except InvalidInput:
+        raise
+    except CloudError:
+        return  # quota and capacity are judged when the change is carried out: what is held counts differently then
+
+
 def _preview_delete(ref: Target, book: Book) -> Preview:
     try:
         endpoint = _held(ref)
@@ -110,12 +138,11 @@ def _preview_delete(ref: Target, book: Book) -> Preview:
         steps=(
             f"delete the endpoint {ref.ref}: can be undone with deploy_endpoint"
             + ("" if own else ", capacity may not come back"),
-            f"delete what was made for it ({'files and API key' if own else 'configuration, roles, schedules'}): "
-            "can be undone the same way",
+            f"delete its {'files and API key' if own else 'configuration, roles and schedules'}: can be undone the same way",
             "read back until nothing of it is left",
         ),
         stays=("downloaded model files and measured runs",),
-        state={"deployment": endpoint.deployment, "created": endpoint.created, "model": endpoint.model},
+        state=_read_from(endpoint, book),
     )
 
 

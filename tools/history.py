@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from clouds.models import Change, Endpoint
+from clouds.models import Change, DeploymentSpec, Endpoint
 from tools.ledger import Book, Deployment
 
 STARTING = frozenset({"waiting_for_capacity", "creating", "loading", "updating"})
@@ -78,21 +79,22 @@ def spent(book: Book, deployment: str) -> str:
     return _range(amount.low, amount.high)
 
 
+def with_change(spec: DeploymentSpec, change: Change) -> DeploymentSpec:
+    """The spec that a change leads to."""
+    return replace(
+        spec,
+        ttl_hours=spec.ttl_hours if change.ttl_hours is None else change.ttl_hours,
+        model=spec.model if change.model is None else change.model,
+        settings={**spec.settings, **(change.settings or {})},
+    )
+
+
 def changed(book: Book, endpoint: Endpoint, change: Change) -> None:
     """Write down the spec that is held now."""
-    from dataclasses import replace
-
     deployment = live_at(book, endpoint.ref)
-    if deployment is None:
-        return
-    spec = deployment.spec
-    if change.ttl_hours is not None:
-        spec = replace(spec, ttl_hours=change.ttl_hours)
-    if change.model is not None:
-        spec = replace(spec, model=change.model)
-    if change.settings is not None:
-        spec = replace(spec, settings={**spec.settings, **change.settings})
-    book.deployments.changed(deployment.id, spec)
+    if deployment is not None:
+        book.deployments.changed(deployment.id, with_change(deployment.spec, change))
+        saw(book, endpoint)
 
 
 def seconds_left(expires: str, now: datetime | None = None) -> float | None:

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,33 @@ from typing import TYPE_CHECKING, Any
 from clouds.errors import Cancelled, CloudError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from clouds.base import Cloud
     from tools.context import Session
 
-COMMANDS = ("call", "tools", "work", "refresh-prices")
+COMMANDS = ("call", "tools", "work", "refresh-prices", "help", "--help", "-h")
+SWITCHES = ("--read-only", "--json", "--bundled", "--fail-on-incomplete")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Words separated by commas"""
+    return tuple(part for part in text.split(",") if part)
+
+
+def _folder(text: str) -> str:
+    """A folder of recorded answers"""
+    return text if Path(text).is_dir() else ""
+
+
+def _amount(text: str) -> float | None:
+    """An amount in US dollars a month"""
+    try:
+        amount = float(text)
+    except ValueError:
+        return None
+    return amount if 0 <= amount < 1e12 else None
+
+
+VALUED: dict[str, Callable[[str], Any]] = {"--clouds": _words, "--replay": _folder, "--fail-on-usd": _amount}
 WAIT = 24 * 3600.0
 
 
@@ -50,39 +72,20 @@ def arguments(argv: list[str]) -> Options:
     items = iter(argv)
     for item in items:
         name, _, value = item.partition("=")
-        if item in {"--help", "-h", "help"} and "command" not in found:
-            return Options(command="help")
-        if name == "--read-only":
-            found["read_only"] = True
-        elif name in {"--json", "--bundled"}:
-            found["as_json" if name == "--json" else "bundled"] = True
-        elif name == "--fail-on-incomplete":
-            found["fail_on_incomplete"] = True
-        elif name == "--fail-on-usd":
-            amount = _amount(value or next(items, ""))
-            if amount is None:
-                return Options(error="--fail-on-usd needs an amount in US dollars a month")
-            found["fail_on_usd"] = amount
-        elif name in {"--clouds", "--replay"}:
-            value = value or next(items, "")
-            if not value:
-                return Options(error=f"{name} needs a value")
-            found[name[2:]] = tuple(value.split(",")) if name == "--clouds" else value
+        if name in SWITCHES:
+            found[name[2:].replace("-", "_").replace("json", "as_json")] = True
+        elif name in VALUED:
+            read = VALUED[name](value or next(items, ""))
+            if not read and read != 0.0:
+                return Options(error=f"{name} needs a value: {VALUED[name].__doc__}")
+            found[name[2:].replace("-", "_")] = read
         elif item in COMMANDS and "command" not in found:
-            found["command"] = item
+            found["command"] = "help" if item in {"--help", "-h"} else item
         elif item.startswith("--") or "command" not in found:
             return Options(error=f"{item!r} is not known. Usage:\n{usage()}")
         else:
             rest.append(item)
     return Options(rest=tuple(rest), **found)
-
-
-def _amount(text: str) -> float | None:
-    try:
-        amount = float(text)
-    except ValueError:
-        return None
-    return amount if 0 <= amount < 1e12 else None
 
 
 def usage() -> str:

@@ -50,6 +50,13 @@ class AwsApi:
         """The private session. Use it to read its configuration and credential, never to change them."""
         with self._lock:
             if self._session is None:
+                if self._build is sessions.build and sessions.nothing_to_sign_in_with():
+                    raise NotSignedIn(
+                        "signing in to AWS",
+                        answered="no credential is set up on this machine",
+                        fix="Run `aws login` in a terminal, then repeat this call.",
+                        sent=False,
+                    )
                 self._session = self._made()
             return self._session
 
@@ -58,8 +65,9 @@ class AwsApi:
         """The region where nothing else is said."""
         from clouds.aws.errors import told
 
+        session = self.session
         try:
-            return sessions.region(self.session)
+            return sessions.region(session)
         except _botocore_errors() as error:
             raise told(error, "reading the AWS configuration", "") from error
 
@@ -92,6 +100,7 @@ class AwsApi:
         """Send; when the credential was refused and another one is on this machine now, send once more."""
         from clouds.aws.errors import told
 
+        _ = self.session  # without anything to sign in with this says so, before the SDK is loaded
         region, generation = region_of(scope.location) or self.region, self._generation
         try:
             return self._sent(call, region, once, how)

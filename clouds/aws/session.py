@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 IGNORE = "MODELRIG_AWS_IGNORE_ENV_TOKEN"
 PROFILE = "MODELRIG_AWS_PROFILE"
 FALLBACK_REGION = "us-east-1"
+VENDOR = Path("/sys/class/dmi/id/sys_vendor")
+_SOURCES = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    PROFILE,
+)
+"""Variables of which one has to be set where a credential comes from the environment (botocore 1.44, 2026-11-29)."""
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
@@ -49,7 +60,7 @@ def build() -> Session:
     return session
 
 
-def may_be_ec2(vendor: Path = Path("/sys/class/dmi/id/sys_vendor")) -> bool:
+def may_be_ec2(vendor: Path = VENDOR) -> bool:
     """False on a machine that says it is something else: asking there for a machine's role costs seconds a call.
 
     EC2's machines call themselves Amazon EC2, the oldest ones Xen; where nothing is said, it may be one.
@@ -59,6 +70,26 @@ def may_be_ec2(vendor: Path = Path("/sys/class/dmi/id/sys_vendor")) -> bool:
     except OSError:
         return True
     return not said.strip() or "amazon" in said or "xen" in said
+
+
+def nothing_to_sign_in_with(environ: Mapping[str, str] | None = None, home: Path | None = None) -> bool:
+    """True where no credential can be: none in the environment, no file of botocore's, not on EC2 or in a container.
+
+    It costs a few looks at the file system; loading the SDK to find the same costs half a second.
+    """
+    environ = os.environ if environ is None else environ
+    home = home or Path.home()
+    if any(environ.get(name) for name in _SOURCES):
+        return False
+    files = (
+        Path(environ.get("AWS_CONFIG_FILE") or home / ".aws" / "config"),
+        Path(environ.get("AWS_SHARED_CREDENTIALS_FILE") or home / ".aws" / "credentials"),
+        home / ".aws" / "login",
+        home / ".boto",
+        Path("/etc/boto.cfg"),
+    )
+    # Every EC2 machine names its maker; where nothing does, there is no metadata service to wait for.
+    return not any(file.exists() for file in files) and not (VENDOR.exists() and may_be_ec2())
 
 
 def recorded() -> Session:
