@@ -138,7 +138,7 @@ def _preview_delete(ref: Target, book: Book) -> Preview:
         steps=(
             f"delete the endpoint {ref.ref}: can be undone with deploy_endpoint"
             + ("" if own else ", capacity may not come back"),
-            f"delete its {'files and API key' if own else 'configuration, roles and schedules'}: can be undone the same way",
+            f"delete its {'files and key' if own else 'configuration and schedules'}: can be undone the same way",
             "read back until nothing of it is left",
         ),
         stays=("downloaded model files and measured runs",),

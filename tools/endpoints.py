@@ -82,8 +82,9 @@ def list_endpoints(
             continue
         found.update({endpoint.ref: endpoint for endpoint in read.found})
         unread.extend(read.unread)
-    for endpoint in found.values():
+    for ref, endpoint in found.items():
         history.saw(book, endpoint)
+        found[ref] = history.as_judged(book, endpoint)
     _add_unknown(found, names, book)
     kept = [endpoint for endpoint in found.values() if not state or endpoint.state == state]
     rows = [_row(endpoint, book) for endpoint in sorted(kept, key=lambda endpoint: endpoint.ref)]
@@ -189,7 +190,7 @@ class EndpointView(Result):
 def get_endpoint(ref: Target, book: Book) -> EndpointView:
     """State, phases, engine facts, cost so far and end of one endpoint. Generates no token and wakes nothing."""
     service, place = ref.ours()
-    endpoint = service.get(place)
+    endpoint = history.as_judged(book, service.get(place))
     row = _row(endpoint, book)
     left = history.seconds_left(endpoint.expires)
     waiting = endpoint.state in history.STARTING

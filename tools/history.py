@@ -94,7 +94,27 @@ def changed(book: Book, endpoint: Endpoint, change: Change) -> None:
     deployment = live_at(book, endpoint.ref)
     if deployment is not None:
         book.deployments.changed(deployment.id, with_change(deployment.spec, change))
+        book.remember(deployment.id, {"health": ""})
         saw(book, endpoint)
+
+
+def judged(book: Book, ref: str, *, healthy: bool, right: int, asked: int, answered: int) -> None:
+    """Keep the verdict of a health check, so that an endpoint that answers rubbish is not called ready."""
+    deployment = live_at(book, ref)
+    if deployment is None or not answered:
+        return
+    words = f"answers rubbish: {right} of {asked} known answers right at {datetime.now(UTC):%H:%M} UTC (check_health)"
+    book.remember(deployment.id, {"health": "" if healthy else words})
+
+
+def as_judged(book: Book, endpoint: Endpoint) -> Endpoint:
+    """The endpoint, `failed` where the last health check found rubbish; a model of random weights is exempt."""
+    deployment = live_at(book, endpoint.ref)
+    verdict = str(deployment.facts.get("health", "")) if deployment else ""
+    random = endpoint.engine is not None and str(endpoint.engine.settings.get("weights", "")).startswith("random")
+    if not verdict or random or endpoint.state != "ready":
+        return endpoint
+    return endpoint.model_copy(update={"state": "failed", "reason": verdict})
 
 
 def seconds_left(expires: str, now: datetime | None = None) -> float | None:

@@ -9,8 +9,10 @@ from pydantic import Field
 from clouds import openai
 from clouds.errors import CloudError, InvalidInput
 from clouds.models import Record
+from tools import history
 from tools.binding import MULTILINE
 from tools.context import Target
+from tools.ledger import Book
 from tools.registry import Effect, Tool
 from tools.result import Result, bounded, quoted
 from tools.secrecy import clean
@@ -120,6 +122,7 @@ ENOUGH = 2
 def check_health(
     endpoint: Target,
     settings: Settings,
+    book: Book,
     timeout_seconds: Annotated[float, Field(gt=0, le=12)] = 12,
     api_key_env: KeyVariable = "",
 ) -> Health:
@@ -157,6 +160,7 @@ def check_health(
     good = sum(probe.right for probe in probes)
     answered = sum(probe.seconds is not None for probe in probes)
     healthy = answered == len(probes) and good >= ENOUGH
+    history.judged(book, target.ref, healthy=healthy, right=good, asked=len(probes), answered=answered)
     verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
     return Health(
         headline=f"{target.ref} is {verdict}: {good} of {len(probes)} known answers right, {answered} answered.",

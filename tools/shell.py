@@ -27,17 +27,17 @@ SWITCHES = ("--read-only", "--json", "--bundled", "--fail-on-incomplete")
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Words separated by commas"""
+    """Words separated by commas."""
     return tuple(part for part in text.split(",") if part)
 
 
 def _folder(text: str) -> str:
-    """A folder of recorded answers"""
+    """A folder of recorded answers."""
     return text if Path(text).is_dir() else ""
 
 
 def _amount(text: str) -> float | None:
-    """An amount in US dollars a month"""
+    """An amount in US dollars a month."""
     try:
         amount = float(text)
     except ValueError:
