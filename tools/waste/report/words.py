@@ -14,6 +14,8 @@ def headline(scan: Scan) -> str:
     """The first line: what is wasted, or that nothing was found, and how much was looked at."""
     totals = scan.totals
     if not totals.findings:
+        if not scan.coverage.pairs_judged:
+            return f"Nothing was looked at, so nothing is known: {coverage_words(scan)}"
         start = "No waste found" if scan.complete else "No waste found in what could be looked at"
         return f"{start}: {coverage_words(scan)}"
     about = f" in {totals.findings:,} resource{'' if totals.findings == 1 else 's'} that nothing uses"
