@@ -34,6 +34,8 @@ OURS = (
     "ebs-unattached", "eip-unassociated", "snapshot-orphan", "nat-idle", "alb-no-targets", "ami-unused",
     "ec2-stopped",
 )  # fmt: skip
+NAT_METRICS = ("BytesOutToDestination", "BytesOutToSource", "BytesInFromSource", "BytesInFromDestination")
+ALB_METRICS = ("RequestCount", "NewConnectionCount", "ProcessedBytes", "ActiveConnectionCount")
 POLICIES: dict[str, Any] = {
     "policies": [
         {"name": "volume", "resource": "ebs", "filters": [{"Attachments": []}]},
@@ -80,15 +82,11 @@ def simulator(python: Path) -> Iterator[str]:
     """The address of a moto server whose clock is 100 days behind."""
     import socket
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [str(python), "-c", SERVER, str(port)],
-        env={**os.environ, "MOTO_EC2_LOAD_DEFAULT_AMIS": "false"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    settings = {**os.environ, "MOTO_EC2_LOAD_DEFAULT_AMIS": "false"}
+    process = subprocess.Popen([str(python), "-c", SERVER, str(port)], env=settings, **quiet)
     url = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + 60
@@ -180,12 +178,9 @@ class Filling:
     def _traffic(self, gateway: str, balancer: str) -> None:
         day = datetime.now(UTC)
         for space, names, key, value in (
-            ("AWS/NATGateway", ("BytesOutToDestination", "BytesOutToSource", "BytesInFromSource",
-                                "BytesInFromDestination", "ActiveConnectionCount", "ConnectionEstablishedCount",
-                                "PacketsOutToDestination"), "NatGatewayId", gateway),
-            ("AWS/ApplicationELB", ("RequestCount", "NewConnectionCount", "ProcessedBytes", "ActiveConnectionCount"),
-             "LoadBalancer", balancer.split("loadbalancer/")[1]),
-        ):  # fmt: skip
+            ("AWS/NATGateway", NAT_METRICS, "NatGatewayId", gateway),
+            ("AWS/ApplicationELB", ALB_METRICS, "LoadBalancer", balancer.split("loadbalancer/")[1]),
+        ):
             self.metrics.put_metric_data(
                 Namespace=space,
                 MetricData=[
@@ -236,11 +231,10 @@ def found_by_cleancloud(path: Path) -> dict[str, float | None]:
 def found_by_custodian(path: Path) -> dict[str, float | None]:
     """What Cloud Custodian names; it prices nothing."""
     keys = ["VolumeId", "AllocationId", "SnapshotId", "NatGatewayId", "LoadBalancerArn", "ImageId", "InstanceId"]
-    found: dict[str, float | None] = {}
-    for kind, key in zip(KINDS, keys, strict=True):
-        for row in json.loads((path / kind / "resources.json").read_text()):
-            found[row[key]] = None
-    return found
+    rows = {
+        key: json.loads((path / kind / "resources.json").read_text()) for kind, key in zip(KINDS, keys, strict=True)
+    }
+    return {row[key]: None for key, found in rows.items() for row in found}
 
 
 SCANNERS = (

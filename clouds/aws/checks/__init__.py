@@ -23,6 +23,7 @@ from clouds.aws.checks import (
     filesystems,
     jobs,
     keys,
+    lightsail,
     logs_and_buckets,
     network,
     own,
@@ -79,6 +80,7 @@ CHECKS: tuple[WasteCheck, ...] = (
     *logs_and_buckets.CHECKS,
     *addresses.CHECKS,
     *keys.CHECKS,
+    *lightsail.CHECKS,
     *bedrock_models.CHECKS,
     *sagemaker_leftovers.CHECKS,
 )

@@ -52,6 +52,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "Amazon Rekognition": ("rekognition",),
     "Amazon Personalize": ("personalize",),
     "Amazon Kendra": ("kendra",),
+    "Amazon Lightsail": ("lightsail",),
 }
 
 
