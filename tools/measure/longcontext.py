@@ -24,10 +24,11 @@ SHARES = (0.25, 0.9)
 ROOM = 96
 """Tokens that a prompt leaves for its question and its answer."""
 ANSWER = 24
-SAMPLE = 120
+SAMPLE = 24
 """Sentences of the prompt by which tokens per sentence are learnt."""
 REPEATS = 2
 POLL = 0.25
+PAST = "past the limit"
 CHARACTERS = 4.0
 """Characters a token where the endpoint counts none."""
 MOST_CHARACTERS = 16
@@ -68,7 +69,7 @@ class LongContextPlan:
     @property
     def steps(self) -> int:
         """One a prompt."""
-        return 1 + len(self.lengths) * len(self.depths) + REPEATS * len(self.decode_at) + bool(self.context_tokens)
+        return 2 + len(self.lengths) * len(self.depths) + REPEATS * len(self.decode_at)
 
 
 def plan(ask: Ask) -> LongContextPlan:
@@ -106,8 +107,9 @@ async def run(plan: LongContextPlan, bench: Bench) -> None:
             await bench.together(label, [request], f"longcontext: decode behind {tokens:,} tokens")
     if plan.context_tokens:
         too_long = round(1.1 * plan.context_tokens / per_sentence) + 2
-        request = ChatRequest(f"{plan.nonce} past\n{filler(too_long)}\n{QUESTION}", ANSWER, label="past the limit")
-        await bench.together("past the limit", [request], "longcontext: a prompt past the limit")
+        request = ChatRequest(f"{plan.nonce} past\n{filler(too_long)}\n{QUESTION}", ANSWER, label=PAST)
+        bench.taken.items.append(past_item((await bench.client.together([request])).replies[0]))
+        bench.stepped("longcontext: a prompt past the limit")
 
 
 async def _needle(plan: LongContextPlan, bench: Bench, length: int, depth: int, per_sentence: float) -> None:
@@ -167,9 +169,25 @@ def item(length: int, depth: int, secret: str, reply: Reply, share: float | None
     )
 
 
+def past_item(reply: Reply) -> Item:
+    """A refusal is what is right here, and no failed request of the run."""
+    refused = reply.status in {400, 413, 422}
+    return Item(
+        id=PAST,
+        kind=PAST,
+        question="a prompt a tenth longer than the context",
+        expected="refused",
+        reply=reply.text[:200],
+        said="refused" if refused else "taken" if reply.ok else "",
+        right=refused,
+        outcome="ok" if refused or reply.ok else reply.kind,
+        facts={"answered": reply.detail[:200], "prompt_tokens": reply.prompt_tokens},
+    )
+
+
 def figures(plan: LongContextPlan, taken: Taken) -> tuple[Figure, ...]:
     """Passphrases found, seconds and prompt rate by length, decode rates, and the prompt past the limit."""
-    items = taken.items
+    items = [each for each in taken.items if each.kind != PAST]
     found = figure_of(
         "longcontext.found",
         f"passphrases found of {len(plan.lengths) * len(plan.depths)}",
@@ -228,11 +246,10 @@ def _decode(tokens: int, batches: list[Batch]) -> Figure:
 
 def _past(plan: LongContextPlan, taken: Taken) -> tuple[Figure, ...]:
     """1 when the engine refused a prompt past its limit, 0 when it took one: it then forgot a part without a word."""
-    batches = taken.labelled("past the limit")
     if not plan.context_tokens:
         return ()
-    reply = batches[0].replies[0] if batches else None
-    value = None if reply is None or reply.kind in {"refused", "timeout", "http_5xx"} else float(not reply.ok)
+    said = next((each.said for each in taken.items if each.kind == PAST), "")
+    value = float(said == "refused") if said else None
     key, label = "longcontext.past_limit_refused", "a prompt past the limit is refused"
     return (figure_of(key, label, "yes", value, (), formula="past_limit", n=1, why="not asked, or no answer"),)
 

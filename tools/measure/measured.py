@@ -6,41 +6,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from clouds.models import Record
 from tools.figures import duration, number, size, usd
 from tools.measure.cost import BUSY
+from tools.measure.measured_rows import (
+    FIGURES,
+    LevelRow,
+    OtherFigure,
+    VariantRow,
+    four,
+    level_rows,
+    level_table,
+    main_figures,
+    other_figures,
+    range_of,
+    value_of,
+    variant_row,
+    variant_table,
+)
 from tools.measure.profiles import PROFILES
-from tools.measure.record import Figure, Part, Run
+from tools.measure.record import Run
 from tools.measure.stats import rounded
 from tools.measure.walk import Measured
-from tools.result import Result, escape
-
-
-class LevelRow(Record):
-    """One level of the load test. Throughput is the median of its batches, `range` their smallest and largest."""
-
-    at_once: int
-    tokens_per_second: float | None
-    range: str = ""
-    ttft_p50_ms: float | None = None
-    ttft_p99_ms: float | None = None
-    tpot_p50_ms: float | None = None
-    errors: int
-    kept_percent: float | None = None
-    """Replies within the objective, of all requests."""
-    usd_per_million: float | None = None
-
-
-class VariantRow(Record):
-    """One run of a walk."""
-
-    variant: str
-    run: str
-    state: str
-    decode_tokens_per_second: float | None = None
-    best_tokens_per_second: float | None = None
-    right: str = ""
-    error: str = ""
+from tools.result import Result, table
 
 
 class MeasureResult(Result):
@@ -62,6 +49,7 @@ class MeasureResult(Result):
     answers_right: str = ""
     answers_seconds: float | None = None
     levels: tuple[LevelRow, ...] = ()
+    figures: tuple[OtherFigure, ...] = ()
     errors: Mapping[str, int] = {}
     run_usd: float | None = None
     client_cpu_percent: float | None = None
@@ -69,7 +57,9 @@ class MeasureResult(Result):
 
     def body(self) -> str:
         """One line for a single reply, a table for the levels, one for the variants."""
-        return "\n\n".join(part for part in (self._one(), _levels(self.levels), _variants(self.variants)) if part)
+        others = table(self.figures) if self.figures else ""
+        parts = (self._one(), level_table(self.levels), others, variant_table(self.variants))
+        return "\n\n".join(part for part in parts if part)
 
     def _one(self) -> str:
         parts = []
@@ -90,48 +80,10 @@ class MeasureResult(Result):
         return ", ".join(parts) + "." if parts else ""
 
 
-def _levels(rows: Sequence[LevelRow]) -> str:
-    if not rows:
-        return ""
-    priced = any(row.usd_per_million is not None for row in rows)
-    aimed = any(row.kept_percent is not None for row in rows)
-    head = ["at once", "tokens/s", "range", "TTFT p50 / p99", "per token p50", "errors"]
-    head += ["kept"] * aimed + ["$ per million"] * priced
-    lines = ["| " + " | ".join(head) + " |", "|--:|--:|---|---|--:|--:|" + "--:|" * (aimed + priced)]
-    for row in rows:
-        cells = [str(row.at_once), _or_dash(row.tokens_per_second), row.range]
-        cells.append(f"{_or_dash(row.ttft_p50_ms)} / {_or_dash(row.ttft_p99_ms)} ms")
-        cells += [f"{_or_dash(row.tpot_p50_ms)} ms", str(row.errors)]
-        cells += [f"{_or_dash(row.kept_percent)} %"] * aimed
-        cells += ["–" if row.usd_per_million is None else usd(row.usd_per_million).removeprefix("$")] * priced
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _variants(rows: Sequence[VariantRow]) -> str:
-    if not rows:
-        return ""
-    lines = ["| variant | run | decode tokens/s | best tokens/s | right | |", "|---|---|--:|--:|---|---|"]
-    for row in rows:
-        cells = [
-            row.variant,
-            row.run,
-            _or_dash(row.decode_tokens_per_second),
-            _or_dash(row.best_tokens_per_second),
-            row.right,
-        ]
-        lines.append("| " + " | ".join(escape(cell) for cell in [*cells, row.error or row.state]) + " |")
-    return "\n".join(lines)
-
-
-def _or_dash(value: float | None) -> str:
-    return "–" if value is None else number(value)
-
-
 def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult:
     """The result of one run, or of a walk, whose comparison is then the headline."""
     first, path = measured[0].run, measured[0].path
-    levels = tuple(_level_rows(first))
+    levels = tuple(level_rows(first))
     decode, itl = first.figure("decode.tokens_per_second"), first.figure("decode.itl_tokens_per_second")
     right, wall = first.figure("answers.right"), first.figure("answers.wall_seconds")
     cpu = max((batch.client_cpu for part in first.parts for batch in part.batches), default=None)
@@ -145,19 +97,20 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
         profile=first.profile,
         seconds=first.seconds,
         missing=first.missing,
-        decode_tokens_per_second=_value(decode),
-        decode_range=_range(decode),
-        decode_by_itl=_value(itl),
-        ttft_p50_ms=_value(first.figure("decode.ttft_p50_ms")),
-        ttft_p99_ms=_value(first.figure("decode.ttft_p99_ms")),
-        fixed_cost_seconds=_value(first.figure("decode.fixed_cost_seconds")),
+        decode_tokens_per_second=value_of(decode),
+        decode_range=range_of(decode),
+        decode_by_itl=value_of(itl),
+        ttft_p50_ms=value_of(first.figure("decode.ttft_p50_ms")),
+        ttft_p99_ms=value_of(first.figure("decode.ttft_p99_ms")),
+        fixed_cost_seconds=value_of(first.figure("decode.fixed_cost_seconds")),
         answers_right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
-        answers_seconds=_value(wall),
+        answers_seconds=value_of(wall),
         levels=levels,
+        figures=tuple(other_figures(first))[:FIGURES],
         errors=dict(sum((Counter(part.errors) for part in first.parts), Counter())),
         run_usd=None if first.run_usd is None else rounded(first.run_usd, 4),
         client_cpu_percent=None if cpu is None else round(100 * cpu, 1),
-        variants=tuple(_variant_row(each) for each in measured) if len(measured) > 1 else (),
+        variants=tuple(variant_row(each) for each in measured) if len(measured) > 1 else (),
         notes=tuple(_notes(measured)),
         next=_next(first, runs),
     )
@@ -171,11 +124,12 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
     )
     parts = []
     if decode and decode.value is not None:
-        parts.append(f"{number(_four(decode.value))} tokens/s for one reply")
+        parts.append(f"{number(four(decode.value))} tokens/s for one reply")
     if best and best.tokens_per_second:
-        parts.append(f"{number(_four(best.tokens_per_second))} tokens/s at {best.at_once} at once")
+        parts.append(f"{number(four(best.tokens_per_second))} tokens/s at {best.at_once} at once")
     if right and right.value is not None:
         parts.append(f"{right.value:.0f} of {right.n} answers right")
+    parts += [f"{each.label}: {number(four(each.value))}" for each in main_figures(run) if each.value is not None]
     text = ", ".join(parts) or "nothing could be measured"
     if best and best.usd_per_million is not None:
         cost = usd(round(best.usd_per_million, 2) or best.usd_per_million)
@@ -184,45 +138,6 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
         text
         + ("" if run.state == "complete" else f" ({run.state.upper()}: {'; '.join(run.missing)[:200] or run.failure})")
         + "."
-    )
-
-
-def _level_rows(run: Run) -> Iterator[LevelRow]:
-    load = run.part("load")
-    for level in dict.fromkeys(batch.at_once for batch in load.batches) if load else ():
-        key = f"load.{level}"
-        rate = run.figure(f"{key}.tokens_per_second")
-        cost = next((each.usd_per_million_output for each in run.costs if each.at_once == level), None)
-        yield LevelRow(
-            at_once=level,
-            tokens_per_second=_value(rate),
-            range=_range(rate),
-            ttft_p50_ms=_value(run.figure(f"{key}.ttft_p50_ms")),
-            ttft_p99_ms=_value(run.figure(f"{key}.ttft_p99_ms")),
-            tpot_p50_ms=_value(run.figure(f"{key}.tpot_p50_ms")),
-            errors=_failed(load, level),
-            kept_percent=_value(run.figure(f"{key}.kept_percent")),
-            usd_per_million=None if cost is None else rounded(cost, 4),
-        )
-
-
-def _failed(load: Part | None, level: int) -> int:
-    batches = [batch for batch in load.batches if batch.at_once == level] if load else []
-    return sum(request.kind != "ok" for batch in batches for request in batch.requests)
-
-
-def _variant_row(each: Measured) -> VariantRow:
-    run = each.run
-    rates = [row.tokens_per_second for row in _level_rows(run) if row.tokens_per_second is not None]
-    right = run.figure("answers.right")
-    return VariantRow(
-        variant=run.subject.variant,
-        run=run.id,
-        state=run.state,
-        decode_tokens_per_second=_value(run.figure("decode.tokens_per_second")),
-        best_tokens_per_second=max(rates, default=None),
-        right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
-        error=each.error,
     )
 
 
@@ -279,18 +194,3 @@ def _next(run: Run, runs: Sequence[str]) -> str:
 
 def _short(path: Path) -> str:
     return "/".join(path.parts[-2:])
-
-
-def _range(figure: Figure | None) -> str:
-    if figure is None or figure.low is None or figure.high is None or figure.n < 2:
-        return ""
-    return f"{number(_four(figure.low))}–{number(_four(figure.high))}"
-
-
-def _value(figure: Figure | None) -> float | None:
-    return None if figure is None or figure.value is None else _four(figure.value)
-
-
-def _four(value: float) -> float:
-    """Four significant digits, and one decimal above a thousand."""
-    return rounded(value, 4 if abs(value) < 1000 else len(str(int(abs(value)))) + 1)

@@ -42,10 +42,11 @@ def test_every_passphrase_is_found_and_a_prompt_past_the_limit_is_refused(tmp_pa
     assert part is not None
     assert part.settings["lengths"] == "1000, 3600"
     assert part.settings["depths_percent"] == "10, 50, 90"
-    item = part.items[-1]
+    assert part.errors == {}  # a refusal of what is too long is no failed request
+    item = part.items[-2]
     assert (item.id, item.expected, item.right, item.outcome) == ("3600-90", passphrase(3600, 90), True, "ok")
     # the filler has a few words more or less than the sample that tokens per sentence were learnt from
-    assert abs(float(item.facts["prompt_tokens"] or 0) - 3600) < 60
+    assert abs(float(item.facts["prompt_tokens"] or 0) - 3600) < 110
     assert item.facts["kv_cache_share"] is None
     assert float(item.facts["prompt_tokens_per_second"] or 0) > 0
     assert (value(run, "longcontext.3600.prompt_tokens_per_second") or 0) > 0

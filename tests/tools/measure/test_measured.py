@@ -1,0 +1,37 @@
+"""What measure_model answers for measurements that have no fields of their own in its result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.tools.measure.ladder.test_asking import knows
+from tests.tools.measure.scripted import Said, run_of, speaking
+from tools.measure.measured import result_of
+from tools.measure.measured_rows import OtherFigure
+from tools.measure.walk import Measured
+
+
+def test_the_headline_and_the_table_have_the_figures_of_a_ladder(tmp_path: Path) -> None:
+    with speaking(knows) as server:
+        run = run_of(server, tmp_path, "ladder", "ladder.limit=24", "ladder.at_once=8")
+    result = result_of([Measured(tmp_path / "run.json", run)])
+    assert result.headline == "ladder, right of 24: 8."
+    assert OtherFigure(figure="capital, right of 8", value=8) in result.figures
+    text, data = result.text(), json.dumps(result.structured())
+    assert "| capital, right of 8 | 8 |" in text
+    assert "capital, right of 8" in data
+
+
+def test_a_measurement_that_could_not_be_made_says_why_in_both_forms(tmp_path: Path) -> None:
+    def silent(_: dict[str, Any]) -> Said:
+        return Said("A")
+
+    with speaking(silent) as server:
+        run = run_of(server, tmp_path, "decisions")
+    result = result_of([Measured(tmp_path / "run.json", run)])
+    assert result.headline.startswith("nothing could be measured (INCOMPLETE: decisions right: no log-probabilities")
+    assert result.figures[0].value is None
+    assert "no log-probabilities came back" in result.figures[0].why
+    assert "no log-probabilities came back" in result.text()
