@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from tools.figures import duration, number, size, usd
 from tools.measure.cost import BUSY
@@ -133,12 +132,17 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
     text = ", ".join(parts) or "nothing could be measured"
     if best and best.usd_per_million is not None:
         cost = usd(round(best.usd_per_million, 2) or best.usd_per_million)
-        text += f"; {cost} per million output tokens when kept that busy"
+        busy = " when kept that busy" if run.price is not None and run.price.hourly else ""
+        text += f"; {cost} per million output tokens{busy}"
     return (
         text
         + ("" if run.state == "complete" else f" ({run.state.upper()}: {'; '.join(run.missing)[:200] or run.failure})")
         + "."
     )
+
+
+SHOWN_FORMULAS = ("decode_rate", "throughput", "ttft", "tpot")
+"""The formulas that stand beside their figures in the text; all of them are in the run file."""
 
 
 def _notes(measured: Sequence[Measured]) -> Iterator[str]:
@@ -162,7 +166,9 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     yield from (f"Warning: {each.text}" for each in run.warnings)
     if caveat := PROFILES[run.profile].caveat if run.profile in PROFILES else "":
         yield caveat
-    yield f"Saved as `{_short(path)}`, every stamp and formula in it."
+    if named := [f"{name} = {words}" for name, words in run.formulas.items() if name in SHOWN_FORMULAS]:
+        yield f"Formulas: {'; '.join(named)}."
+    yield f"Saved as `{path}`, every stamp and formula in it."
 
 
 def _cost_line(run: Run) -> str:
@@ -179,7 +185,7 @@ def _cost_line(run: Run) -> str:
     rate = (
         f"${price.usd_per_hour:g}/h"
         if price.usd_per_hour is not None
-        else f"${price.usd_per_million_output:g} per million"
+        else f"${price.usd_per_million_input or 0:g} / ${price.usd_per_million_output:g} per million input / output"
     )
     return f"{took}. Price {rate} ({', '.join(part for part in (price.source, price.as_of) if part)})."
 
@@ -190,7 +196,3 @@ def _next(run: Run, runs: Sequence[str]) -> str:
     if run.state != "complete":
         return "measure again what is missing; this run stays marked."
     return f'`compare_runs` with another run: `compare_runs(runs=["{run.id}", …])`.'
-
-
-def _short(path: Path) -> str:
-    return "/".join(path.parts[-2:])
