@@ -1,6 +1,6 @@
-"""Writes what is generated from the tools: tools/tools_list.json (what `tools/list` answers) and docs/tools.md.
+"""Writes what is generated: tools/tools_list.json (what `tools/list` answers), docs/tools.md, docs/run.schema.json.
 
-python docs/generate.py            write both
+python docs/generate.py            write them
 python docs/generate.py --check    exit 1 where one is not current, and say how to mend it
 """
 
@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 import clouds  # noqa: E402 - the root is put on the path first, so that this runs from any folder
 from tools import TOOLS, binding, schemas  # noqa: E402
+from tools.measure import record  # noqa: E402
 from tools.registry import Effect, Tool  # noqa: E402
 
 WORDS = {Effect.READ: "read-only", Effect.WRITE: "write", Effect.DESTRUCTIVE: "destructive"}
@@ -101,6 +102,7 @@ def main(argv: list[str]) -> int:
         ROOT / "tools" / "tools_list.json": json.dumps([listed(tool) for tool in TOOLS], indent=1, ensure_ascii=False)
         + "\n",
         ROOT / "docs" / "tools.md": reference(),
+        ROOT / "docs" / "run.schema.json": json.dumps(record.schema(), indent=1) + "\n",
     }
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in argv:
