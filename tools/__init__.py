@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def _tools() -> tuple[Tool, ...]:
     from tools.changes import DELETE_ENDPOINT, UPDATE_ENDPOINT
+    from tools.checkpoints import INSPECT_CHECKPOINT, REPACK_CHECKPOINT
     from tools.cleanup import APPLY_CLEANUP, PLAN_CLEANUP
     from tools.deploy import DEPLOY_ENDPOINT
     from tools.endpoints import GET_ENDPOINT, GET_ENDPOINT_LOGS, LIST_ENDPOINTS
@@ -42,6 +43,8 @@ def _tools() -> tuple[Tool, ...]:
         MEASURE_MODEL,
         LIST_RUNS,
         COMPARE_RUNS,
+        INSPECT_CHECKPOINT,
+        REPACK_CHECKPOINT,
         SCAN_WASTE,
         LIST_CHECKS,
         EXPLAIN_FINDING,

@@ -16,10 +16,10 @@ from tools.measure.comparing import report
 from tools.measure.comparing.compare import Comparison, Versus, compare
 from tools.measure.comparing.pairs import AnswersRow, Moved
 from tools.measure.comparing.rows import Row
-from tools.measure.ladder.telling import LadderRow, ladder_rows
+from tools.measure.ladder.telling import ladder_lines
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
-from tools.result import SHOWN, Result, capped, escape, quoted, table
+from tools.result import SHOWN, Result, capped, escape, quoted
 from tools.settings import Settings
 
 MOVED_SHOWN = 6
@@ -68,7 +68,8 @@ class Compared(Result):
     base: str
     differs: str
     runs: tuple[Against, ...]
-    ladder: tuple[LadderRow, ...] = ()
+    ladder: tuple[str, ...] = ()
+    """A line a rung: right, lost, gained and first lost against the base."""
     file: str
 
     def body(self) -> str:
@@ -77,7 +78,7 @@ class Compared(Result):
             [
                 self.differs,
                 *(_table(each, self.base) for each in self.runs),
-                *([table(self.ladder)] if self.ladder else ()),
+                *(["\n".join(f"- {line}" for line in self.ladder)] if self.ladder else ()),
                 f"All figures: `{self.file}`",
             ]
         )
@@ -110,7 +111,7 @@ def compare_runs(
         base=comparison.base_name,
         differs=report.difference_line(comparison.differs),
         runs=tuple(_against(each, limit) for each in comparison.versus),
-        ladder=ladder_rows(comparison.ladder),
+        ladder=ladder_lines(comparison.ladder),
         file=str(path),
         notes=(*report.notes(comparison, found), *(comparison.ladder.notes[:NOTES] if comparison.ladder else ())),
         next=_next(comparison),

@@ -7,16 +7,15 @@ from typing import Any, Literal
 
 from clouds.base import Progress
 from clouds.errors import InvalidInput
-from clouds.models import Record
-from tools.figures import number, size
-from tools.measure.checkpoint.cast import Cast, f16_cast
+from tools.figures import size
+from tools.measure.checkpoint.cast import CastCounts, f16_cast
 from tools.measure.checkpoint.digest import file_sha256, tensors_sha256
 from tools.measure.checkpoint.fits import UTILISATION, Fit, fits, formula
-from tools.measure.checkpoint.kv_cache import BYTES, KvCache, kv_cache
+from tools.measure.checkpoint.kv_cache import BYTES, kv_cache
 from tools.measure.checkpoint.opening import open_checkpoint
 from tools.measure.checkpoint.parts import BODY, PartSize, sizes
 from tools.measure.checkpoint.tensors import Checkpoint
-from tools.result import SHOWN, Result, capped, table
+from tools.result import SHOWN, Result, table
 
 CONTEXT = 8192
 """Tokens of a full-length request when neither the caller nor the model says."""
@@ -24,51 +23,37 @@ HOLD = 3
 """Accelerators that hold it and are always shown."""
 
 
-class Hash(Record):
-    """A file and the hash of all its bytes."""
-
-    file: str
-    sha256: str
-
-
 class Inspection(Result):
-    """A checkpoint by its parts. Bytes of the parts add up to `bytes`."""
+    """A checkpoint by its parts. Bytes of the parts add up to `bytes`; the files add their headers."""
 
     location: str
-    format: Literal["safetensors", "gguf"]
-    files: int
-    tensors: int
+    format: str
     parameters: int
     bytes: int
-    """Of all tensors; the files add their headers."""
     quantization: str
     parts: tuple[PartSize, ...]
     streamed_bytes: int | None = None
-    """Bytes that one generated token reads: the body, the output head, and of the experts only those chosen."""
-    streamed_formula: str = ""
-    kv_cache: KvCache | None = None
+    """What one generated token reads: the body, the output head, and of the experts only those chosen."""
+    kv_bytes_per_token: float | None = None
     fits_on: tuple[Fit, ...] = ()
-    fit_formula: str = ""
-    cast: Cast | None = None
-    hashes: tuple[Hash, ...] = ()
+    formulas: tuple[str, ...] = ()
+    cast: tuple[str, ...] = ()
+    """What an F16 cast would do: all tensors together, then those that lose most."""
+    sha256: Mapping[str, str] = {}
+    """By file."""
     tensors_sha256: str = ""
     """Of the tensors without the file's metadata: equal where only a converter's notes differ."""
 
     def body(self) -> str:
-        """Parts, what fits, and the formulas; the rest in one line."""
+        """Parts, what fits, the formulas; then cast and hashes where they were asked for."""
         blocks = [table(self.parts)]
-        if self.fits_on:
-            blocks += [table(self.fits_on), self.fit_formula]
-        if self.kv_cache is not None:
-            blocks.append(f"KV cache: {self.kv_cache.formula}")
-        if self.streamed_bytes is not None:
-            blocks.append(f"Read per generated token: {size(self.streamed_bytes)} ({self.streamed_formula})")
-        if self.cast is not None:
-            blocks += [_cast_line(self.cast), *([table(self.cast.losing[:SHOWN])] if self.cast.losing else [])]
+        blocks += [table(self.fits_on)] if self.fits_on else []
+        blocks.append("\n".join(self.formulas))
+        blocks += ["Cast to F16:\n" + "\n".join(f"- {line}" for line in self.cast)] if self.cast else []
         if self.tensors_sha256:
-            blocks.append(f"sha256 of the tensors: {self.tensors_sha256}")
-            blocks += [f"sha256 of {each.file}: {each.sha256}" for each in self.hashes[:SHOWN]]
-        return "\n\n".join(blocks)
+            hashes = [f"{name}: {value}" for name, value in list(self.sha256.items())[:SHOWN]]
+            blocks.append("\n".join(["sha256", *hashes, f"tensors without metadata: {self.tensors_sha256}"]))
+        return "\n\n".join(block for block in blocks if block)
 
 
 def inspect_checkpoint(
@@ -99,6 +84,12 @@ def inspect_checkpoint(
     streamed = _streamed(opened, parts)
     parameters = sum(part.parameters for part in parts)
     notes = []
+    formulas = [formula(total, cache, utilisation), f"KV cache: {cache.formula}"] if cache else []
+    formulas += [f"A generated token reads {size(streamed[0])}: {streamed[1]}"] if streamed else []
+    made = f16_cast(opened.tensors, progress) if cast == "f16" else None
+    if made is not None:
+        lose = f"{made.losing_tensors} of {made.tensors} tensors lose weights in a cast to F16"
+        notes.append(f"{lose}; {made.skipped} have no float weights to cast.")
     if not accelerators:
         rows, left_out = _near(rows)
         notes += [f"{left_out} larger accelerators hold it too."] if left_out else []
@@ -112,19 +103,16 @@ def inspect_checkpoint(
         notes=tuple(notes),
         location=opened.location,
         format=opened.form,
-        files=len(opened.sources),
-        tensors=len(opened.tensors),
         parameters=parameters,
         bytes=total,
         quantization=_quantization(opened),
         parts=parts,
         streamed_bytes=streamed[0] if streamed else None,
-        streamed_formula=streamed[1] if streamed else "",
-        kv_cache=cache,
+        kv_bytes_per_token=cache.bytes_per_token if cache else None,
         fits_on=rows,
-        fit_formula=formula(total, cache, utilisation) if cache else "",
-        cast=_capped(f16_cast(opened.tensors, progress)) if cast == "f16" else None,
-        hashes=tuple(Hash(file=each.name, sha256=file_sha256(each)) for each in opened.sources) if hashes else (),
+        formulas=tuple(formulas),
+        cast=tuple(_lost(each) for each in (made.total, *made.losing[:SHOWN])) if made else (),
+        sha256={each.name: file_sha256(each) for each in opened.sources} if hashes else {},
         tensors_sha256=tensors_sha256(opened) if hashes else "",
     )
 
@@ -146,6 +134,13 @@ def _headline(parameters: int, total: int, parts: Sequence[PartSize], rows: Sequ
     tokens = f" with {held.kv_tokens:,} KV tokens" if held.kv_tokens is not None else ""
     full = f", {held.full_contexts:.3g} requests of {context:,}" if held.full_contexts is not None else ""
     return f"{text}; the smallest that holds it is {held.accelerator}{tokens}{full}."
+
+
+def _lost(row: CastCounts) -> str:
+    return (
+        f"{row.tensor}: of {row.n:,} weights {row.overflow:,} overflow, {row.underflow:,} become zero, "
+        f"{row.subnormal:,} lose bits; largest {row.absmax:.4g}"
+    )
 
 
 def _many(parameters: int) -> str:
@@ -195,17 +190,3 @@ def _experts(opened: Checkpoint) -> tuple[int, int]:
 
 def _whole(value: Any) -> int:
     return int(value) if isinstance(value, int | float) else 0
-
-
-def _capped(cast: Cast) -> Cast:
-    rows, _ = capped(cast.losing, 5 * SHOWN)
-    return cast.model_copy(update={"losing": rows})
-
-
-def _cast_line(cast: Cast) -> str:
-    total = cast.total
-    return (
-        f"Cast to F16: {total.overflow:,} of {total.n:,} weights overflow, {total.underflow:,} become zero, "
-        f"{total.subnormal:,} lose bits as subnormals; largest magnitude {number(total.absmax)}. "
-        f"{cast.losing_tensors} of {cast.tensors} tensors lose weights; {cast.skipped} have no float weights to cast."
-    )

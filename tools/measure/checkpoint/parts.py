@@ -44,7 +44,7 @@ LAYER = re.compile(r"(?:^|\.)(?:layers|h|blk|blocks)\.(\d+)\.")
 class PartSize(Record):
     """One part: weights and bytes, its share of all bytes, and the dtypes its tensors are stored in."""
 
-    part: Part
+    part: str
     tensors: int
     parameters: int
     bytes: int

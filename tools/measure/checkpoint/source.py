@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from urllib.parse import urljoin, urlsplit
 from clouds.errors import CloudError, InvalidInput, NotFound, PermissionMissing, Unexpected, Unreachable
 
 TIMEOUT = 30.0
+TOKENS = re.compile(r"(?:HF_TOKEN|HUGGING_FACE_HUB_TOKEN|[A-Z][A-Z0-9_]{0,60}_API_KEY)")
+"""Variables whose value may be sent to the host that a checkpoint is on."""
 
 
 class Source(Protocol):
@@ -130,9 +133,7 @@ def locate(location: str, token_env: str = "") -> Source:
     `token_env` names the environment variable with a bearer token for the URL; its value is shown nowhere.
     """
     if location.startswith(("http://", "https://")):
-        token = os.environ.get(token_env, "") if token_env else ""
-        if token_env and not token:
-            raise InvalidInput("token_env", f"{token_env} is not set", fix="Export it where the server starts.")
+        token = _token(location, token_env) if token_env else ""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         url = _file_url(location)
         return _indexed(Http(url, headers)) if url.endswith("/") else Http(url, headers)
@@ -142,6 +143,20 @@ def locate(location: str, token_env: str = "") -> Source:
     if not path.is_file():
         raise _absent(location, "no such file or folder")
     return Local(path)
+
+
+def _token(url: str, variable: str) -> str:
+    """The token to send. A cloud's own credential can never be named, and plain http carries none."""
+    if not TOKENS.fullmatch(variable):
+        fix = "Name HF_TOKEN, HUGGING_FACE_HUB_TOKEN or a variable that ends in _API_KEY."
+        raise InvalidInput("token_env", f"{variable[:40]!r} may not be sent to a URL", fix=fix)
+    parts = urlsplit(url)
+    if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
+        raise InvalidInput("token_env", "a token is not sent over plain http", fix="Use https.")
+    token = os.environ.get(variable, "")
+    if not token:
+        raise InvalidInput("token_env", f"{variable} is not set", fix="Export it where the server starts.")
+    return token
 
 
 def plain(name: str) -> str:

@@ -33,7 +33,7 @@ NAMED = 20
 class PackedKind(Record):
     """One kind of packed tensor."""
 
-    kind: Kind
+    kind: str
     tensors: int
     groups: int
     groups_whole: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clouds.models import Record
+from tools.figures import number
 from tools.measure.ladder.across import Across, across
 from tools.measure.ladder.autopsy import Autopsy, autopsy
 from tools.measure.ladder.counts import Counted, RungCount, count
@@ -23,20 +24,6 @@ class LadderSection(Record):
     across: Across | None
     repeats: tuple[Repeat, ...]
     notes: tuple[str, ...]
-
-
-class LadderRow(Record):
-    """One rung. `first_lost` are the questions lost here for the first time, going down."""
-
-    rung: str
-    right: int
-    of: int
-    lost: int
-    gained: int
-    first_lost: int
-    cut_off: int
-    tokens_per_second: float | None
-    verdict: str
 
 
 def ladder_section(runs: Sequence[Run]) -> LadderSection | None:
@@ -64,26 +51,27 @@ def ladder_section(runs: Sequence[Run]) -> LadderSection | None:
     )
 
 
-def ladder_rows(section: LadderSection | None) -> tuple[LadderRow, ...]:
-    """All rungs; with several ladders each is named before its rungs."""
+def ladder_lines(section: LadderSection | None) -> tuple[str, ...]:
+    """A line a rung; with several ladders each is named before its rungs."""
     counted = section.counted if section else ()
     return tuple(
-        _row(row, each.base, f"{each.ladder}: " if len(counted) > 1 else "") for each in counted for row in each.rungs
+        _line(row, each.base, f"{each.ladder}: " if len(counted) > 1 else "") for each in counted for row in each.rungs
     )
 
 
-def _row(row: RungCount, base: str, prefix: str) -> LadderRow:
-    return LadderRow(
-        rung=prefix + row.rung,
-        right=row.right,
-        of=row.n,
-        lost=row.lost,
-        gained=row.gained,
-        first_lost=row.first_lost,
-        cut_off=row.cut_off,
-        tokens_per_second=None if row.tokens_per_second is None else round(row.tokens_per_second, 2),
-        verdict="base" if row.rung == base else f"{row.verdict} (p = {row.p_value:.3g})",
-    )
+def _line(row: RungCount, base: str, prefix: str) -> str:
+    parts = [f"{prefix}{row.rung}: {row.right} of {row.n} right"]
+    if row.rung == base:
+        parts[0] += " (base)"
+    else:
+        parts += [f"{row.lost} lost, {row.gained} gained, {row.first_lost} lost here first"]
+    parts += [f"{row.cut_off} cut off"] if row.cut_off else []
+    if row.tokens_per_second is not None:
+        times = "" if row.times_base_speed is None or row.rung == base else f" ({row.times_base_speed:.2f} x)"
+        parts.append(f"{number(float(f'{row.tokens_per_second:.4g}'))} tokens/s{times}")
+    if row.percent_of_base_bytes is not None and row.rung != base:
+        parts.append(f"{row.percent_of_base_bytes:.1f} % of the bytes")
+    return ", ".join(parts) + ("" if row.rung == base else f": {row.verdict} (p = {row.p_value:.3g})")
 
 
 def _counted(found: Counted) -> Iterator[str]:

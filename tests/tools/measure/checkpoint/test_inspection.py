@@ -20,15 +20,16 @@ def test_the_headline_answers_how_large_and_what_holds_it(model: Path) -> None:
         f"with {tokens:,} KV tokens, {tokens / 4096:.3g} requests of 4,096."
     )
     assert [row.accelerator for row in found.fits_on] == ["T4", "v6e"]
-    assert (found.parameters, found.bytes, found.tensors, found.files) == (273_664, 547_328, 25, 2)
+    assert (found.parameters, found.bytes, sum(part.tensors for part in found.parts)) == (273_664, 547_328, 25)
     assert found.quantization == "none"
 
 
 def test_a_token_reads_the_chosen_experts_and_the_tied_head(model: Path) -> None:
     found = inspect_checkpoint(str(model))
     assert found.streamed_bytes == 147_456 + 131_072 + 2048 + 512 + 196_608 // 2 + 65_536
-    assert found.streamed_formula == (
-        "body without experts + 2 of 4 experts + token embedding, which is the output head too"
+    assert found.formulas[-1] == (
+        "A generated token reads 444,928 B: body without experts + 2 of 4 experts + token embedding, which is the "
+        "output head too"
     )
 
 
@@ -51,10 +52,10 @@ def test_only_the_near_accelerators_are_shown_unless_some_are_named(model: Path)
 def test_text_and_data_are_each_complete(model: Path) -> None:
     found = inspect_checkpoint(str(model), cast="f16", hashes=True)
     text, data = found.text(), found.structured()
-    for figure in ("196,608 B", "35.92 %", "256 bytes a token", "0 of 273,664 weights overflow", found.tensors_sha256):
+    for figure in ("196,608 B", "35.92 %", "256 bytes a token", "of 273,664 weights 0 overflow", found.tensors_sha256):
         assert figure in text
-    assert data["cast"]["total"]["overflow"] == 0
-    assert {each["file"] for each in data["hashes"]} == {f"model-0000{n}-of-00002.safetensors" for n in (1, 2)}
+    assert data["cast"][0].startswith("all: of 273,664 weights 0 overflow, 0 become zero, 87 lose bits")
+    assert set(data["sha256"]) == {f"model-0000{n}-of-00002.safetensors" for n in (1, 2)}
     assert len(text) < 7500
 
 
@@ -65,7 +66,7 @@ def test_the_file_hash_is_sha256_and_the_tensor_hash_ignores_what_a_converter_no
     one = write(tmp_path / "one.safetensors", weights)
     two = write(tmp_path / "two.safetensors", dict(reversed(weights.items())))
     first, second = (inspect_checkpoint(str(path), hashes=True) for path in (one, two))
-    assert first.hashes[0].sha256 == sha256(one.read_bytes()).hexdigest() != second.hashes[0].sha256
+    assert first.sha256["one.safetensors"] == sha256(one.read_bytes()).hexdigest() != second.sha256["two.safetensors"]
     assert first.tensors_sha256 == second.tensors_sha256
     changed = write(tmp_path / "three.safetensors", {**weights, "b": np.array([1, 1, 2], "<u2")})
     assert inspect_checkpoint(str(changed), hashes=True).tensors_sha256 != first.tensors_sha256
@@ -78,7 +79,7 @@ def test_without_a_configuration_the_cache_is_unknown_and_the_note_says_so(
 ) -> None:
     write(tmp_path / "m.safetensors", {"odd.name": np.ones(4, "<f4")})
     found = inspect_checkpoint(str(tmp_path / "m.safetensors"))
-    assert found.kv_cache is None
+    assert found.kv_bytes_per_token is None
     assert found.notes[-2:] == (
         "Its KV cache per token is unknown: there is no configuration beside it that says enough.",
         "1 tensors have names that no rule knows; they are listed as other.",

@@ -136,16 +136,30 @@ def test_a_token_is_read_from_its_variable_and_not_taken_to_another_host(
     write(tmp_path / "model.safetensors", {"a": np.zeros(2, "<f4")})
     front, store = serve(tmp_path), serve(tmp_path)
     front.redirect = store.url
-    monkeypatch.setenv("HUB_TOKEN", "s3cret")
-    source = locate(f"{front.url}/model.safetensors", "HUB_TOKEN")
+    monkeypatch.setenv("HF_TOKEN", "s3cret")
+    source = locate(f"{front.url}/model.safetensors", "HF_TOKEN")
     assert source.size > 0
     assert (front.tokens, store.tokens) == (["Bearer s3cret"], [""])
     assert "s3cret" not in repr(source)
 
 
 def test_a_token_variable_that_is_not_set_is_said_before_anything_is_sent() -> None:
-    with pytest.raises(InvalidInput, match="NO_SUCH_TOKEN is not set"):
-        locate("http://127.0.0.1:9/model.safetensors", "NO_SUCH_TOKEN")
+    with pytest.raises(InvalidInput, match="HF_TOKEN is not set"):
+        locate("http://127.0.0.1:9/model.safetensors", "HF_TOKEN")
+
+
+@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "PATH", "HF_TOKEN_2", "hf_token"])
+def test_a_credential_of_something_else_is_never_sent(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "s3cret")
+    with pytest.raises(InvalidInput, match="may not be sent") as caught:
+        locate("http://127.0.0.1:9/model.safetensors", variable)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_token_is_not_sent_over_plain_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "s3cret")
+    with pytest.raises(InvalidInput, match="plain http"):
+        locate("http://models.example/model.safetensors", "HF_TOKEN")
 
 
 def test_the_page_of_a_model_is_its_files() -> None:

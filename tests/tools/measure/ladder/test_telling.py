@@ -13,7 +13,7 @@ from tests.tools.measure.scripted import Said, run_of, speaking
 from tools.measure.comparing.compare import compare
 from tools.measure.ladder.from_runs import ladders_of, repeats_of
 from tools.measure.ladder.own import own_questions
-from tools.measure.ladder.telling import LadderRow, ladder_rows, ladder_section
+from tools.measure.ladder.telling import ladder_lines, ladder_section
 from tools.measure.record import Run
 
 ANSWERS = {each.text: (each.answer, each.kind) for each in own_questions().questions}
@@ -52,19 +52,22 @@ def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder(rung: Make) -
     assert made.settings["max_tokens"] == 24
     section = ladder_section(runs)
     assert section is not None
-    rows = ladder_rows(section)
-    assert [(r.rung, r.right, r.of, r.lost, r.gained, r.first_lost) for r in rows] == [
+    rows = section.counted[0].rungs
+    assert [(r.rung, r.right, r.n, r.lost, r.gained, r.first_lost) for r in rows] == [
         ("F16", 24, 72, 0, 0, 0),
         ("Q8_0", 24, 72, 8, 8, 8),
         ("Q2_K", 8, 72, 16, 0, 16),
     ]
-    assert [row.verdict for row in rows] == ["base", "within noise (p = 1)", "worse (p = 3.05e-05)"]
+    lines = ladder_lines(section)
+    assert lines[0].startswith("F16: 24 of 72 right (base)")
+    assert lines[1].startswith("Q8_0: 24 of 72 right, 8 lost, 8 gained, 8 lost here first")
+    assert lines[1].endswith("66.7 % of the bytes: within noise (p = 1)")
+    assert lines[2].endswith("worse (p = 3.05e-05)")
     assert section.notes[0] == (
         "L4: of the 24 questions that F16 has right 24 are lost at some rung, 8 of them right again further down; "
         "8 that it has wrong are right at some rung."
     )
     assert section.notes[-1].startswith("Run twice with the same text on every question")
-    assert isinstance(rows[0], LadderRow)
 
 
 def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions(rung: Make) -> None:
@@ -90,7 +93,7 @@ def test_the_same_rungs_on_two_machines_are_lined_up(rung: Make) -> None:
     assert section.across.cause == "One setting differs: machine."
     assert "Q2_K: graded differently by 16 questions of 72, lost on all 0." in section.notes
     assert "Lost at some rung on all: 0, first at the same rung 0; only on T4 8; only on L4 8." in section.notes
-    assert [row.rung for row in ladder_rows(section)] == ["T4: F16", "T4: Q2_K", "L4: F16", "L4: Q2_K"]
+    assert [line[:8] for line in ladder_lines(section)] == ["T4: F16:", "T4: Q2_K", "L4: F16:", "L4: Q2_K"]
 
 
 def test_thinking_and_another_limit_make_another_ladder_of_one_machine(rung: Make) -> None:
@@ -130,4 +133,4 @@ def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
     run = rung("F16", "capital")
     assert ladder_section([run]) is None
     assert ladder_section([run.model_copy(update={"parts": ()})]) is None
-    assert ladder_rows(None) == ()
+    assert ladder_lines(None) == ()
