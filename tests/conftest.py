@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,28 +19,38 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting and no credential of the person who runs the tests reaches a test."""
-    for name in list(os.environ):
-        if name.startswith(SCRUBBED) and name not in {"MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("MODELRIG_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-aws-config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-aws-credentials"))
+@pytest.fixture(scope="session", autouse=True)
+def scrubbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No setting and no credential of the person who runs the tests reaches a test, and none reaches a network.
+
+    Once for all tests: thousands of them would pay for it one by one.
+    """
+    base = tmp_path_factory.mktemp("homes")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(SCRUBBED) and name not in {"MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}:
+                patch.delenv(name)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.setenv("AWS_CONFIG_FILE", str(base / "no-aws-config"))
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(base / "no-aws-credentials"))
+        patch.setattr(socket.socket, "connect", _guarded)
+        yield base
 
 
 @pytest.fixture(autouse=True)
-def only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_home(scrubbed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data directory for each test; it is made by who uses it."""
+    monkeypatch.setenv("MODELRIG_HOME", str(scrubbed / f"home{next(COUNT)}"))
+
+
+COUNT = itertools.count()
+CONNECT = socket.socket.connect
+
+
+def _guarded(self: socket.socket, address: object) -> None:
     """A connection to any address but loopback fails the test at once."""
-    connect = socket.socket.connect
-
-    def guarded(self: socket.socket, address: object) -> None:
-        if self.family in {socket.AF_INET, socket.AF_INET6}:
-            host = address[0] if isinstance(address, tuple) else address
-            if str(host) not in LOOPBACK and not str(host).startswith("127."):
-                pytest.fail(f"a test reached for {host}")
-        connect(self, address)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(socket.socket, "connect", guarded)
+    if self.family in {socket.AF_INET, socket.AF_INET6}:
+        host = address[0] if isinstance(address, tuple) else address
+        if str(host) not in LOOPBACK and not str(host).startswith("127."):
+            pytest.fail(f"a test reached for {host}")
+    CONNECT(self, address)  # type: ignore[arg-type]

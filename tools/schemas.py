@@ -74,5 +74,5 @@ def without_prose(node: Any, *, names: bool = False) -> Any:
     return {
         key: without_prose(value, names=key in {"properties", "$defs"} and not names)
         for key, value in node.items()
-        if names or key != "description"
+        if names or key not in {"description", "default"}
     }
