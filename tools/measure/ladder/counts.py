@@ -211,3 +211,13 @@ def _notes(ladder: Ladder) -> tuple[str, ...]:
     if errors:
         notes.append(f"{errors} requests ended in an error; they count as wrong and stay in the denominator.")
     return tuple(notes)
+
+
+def grid(ladder: Ladder) -> dict[str, str]:
+    """Per rung one letter a question in the base's order: r right, w wrong, e an error of the server."""
+    ids = [answer.id for answer in ladder.base.answers]
+    rows = {}
+    for rung in ladder.rungs:
+        there = by_id(rung)
+        rows[rung.name] = "".join("e" if there[i].error else "r" if there[i].right else "w" for i in ids)
+    return rows
