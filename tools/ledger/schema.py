@@ -100,6 +100,13 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
 def _version(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> int:
     """How many migrations were applied. Raises Newer or Foreign."""
+    if not connection.in_transaction:
+        # One state for all three readings: another process may make the file between two of them.
+        connection.execute("BEGIN")
+        try:
+            return _version(connection, migrations)
+        finally:
+            connection.execute("COMMIT")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if not _is_ours(connection) and (version or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()):
         raise Foreign
