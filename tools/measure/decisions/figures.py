@@ -18,6 +18,7 @@ FORMULAS = {
     "decisions_right": "items whose most likely label is the true one; failed and unreadable ones count as wrong",
     "decisions_majority": "share of the most frequent true answer",
     "decisions_ece": "mean over items of |share right - mean probability| of their tenth",
+    "decisions_bound": "ECE with every label that did not come back at the most it could have had",
     "decisions_zero": "the ECE that a model with exactly these probabilities would have on as many items, median",
     "decisions_temperature": "median over 20 splits of the temperature fitted on 50 items; the rest judge it",
     "decisions_after": "median ECE of the items that were not fitted on, at that temperature",
@@ -79,6 +80,8 @@ def _task(row: TaskSummary, key: str) -> Iterator[Figure]:
         yield _figure(
             f"{key}.ece_of_a_perfect_model", f"{name}, ECE of a perfect model", "", row.calibration.zero_median, "zero"
         )
+    if row.ece_at_bound is not None:
+        yield _figure(f"{key}.ece_at_bound", f"{name}, ECE at the bound", "", row.ece_at_bound, "bound", "lower")
     if row.temperature is not None:
         yield _figure(f"{key}.temperature", f"{name}, temperature", "", row.temperature.temperature, "temperature")
         yield _figure(f"{key}.ece_after", f"{name}, ECE after it", "", row.temperature.ece_after, "after", "lower")

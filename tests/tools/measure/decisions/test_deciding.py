@@ -42,6 +42,7 @@ def test_the_top_twenty_are_read_where_more_are_refused(tmp_path: Path) -> None:
     assert value(run, "decisions.right") == 80
     assert 0.4 < (value(run, "decisions.larger of two.majority") or 0) < 0.7
     assert value(run, "decisions.label_mass") == 0.9
+    assert (value(run, "decisions.ece_at_bound") or 0) > (value(run, "decisions.ece") or 0)
     assert value(run, "decisions.fallback_share") == 0.5  # the third label of forty items did not come back
     assert value(run, "decisions.top_is_label") == 80
     assert value(run, "decisions.largest of three.changed") == 0
