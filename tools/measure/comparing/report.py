@@ -38,9 +38,10 @@ def _against(versus: Versus, base: str) -> str:
         clauses.append(_clause(rates[-1], f"serves {rates[-1].figure.split(',')[0]}", base))
     if costs:
         clauses.append(f"costs {costs[-1].ratio:.2f} × per token at {costs[-1].figure.split(',')[0]}")
-    text = " and ".join(clauses) or "no speed can be compared"
-    asked = f"; answers: {_answers(versus.answers)}" if versus.answers else ""
-    return f"{versus.name} {text}{asked}."
+    asked = [f"answers: {_answers(versus.answers)}"] if versus.answers else []
+    asked += [f"{part}: {_answers(row)}" for part, row in versus.items.items()]
+    speeds = " and ".join(clauses) or ("" if asked else "no speed can be compared")
+    return f"{versus.name} {'; '.join(each for each in (speeds, *asked) if each)}."
 
 
 def _clause(row: Row, verb: str, base: str) -> str:

@@ -217,8 +217,12 @@ def _count(key: str, label: str, flags: Sequence[bool], *, better: Better = "hig
 
 
 def _repeats(items: Sequence[Item]) -> tuple[Figure, ...]:
-    there = {item.id: item for item in items}
-    pairs = [(there[item.id.removesuffix(TWICE)], item) for item in items if item.id.endswith(TWICE)]
+    there = {item.id: item for item in items if item.outcome == "ok"}
+    pairs = [
+        (there[first], item)
+        for item in there.values()
+        if item.id.endswith(TWICE) and (first := item.id.removesuffix(TWICE)) in there
+    ]
     if not pairs:
         return ()
     same_text = [(a.reply, a.reasoning) == (b.reply, b.reasoning) for a, b in pairs]

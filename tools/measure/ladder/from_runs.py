@@ -40,18 +40,16 @@ def ladders_of(runs: Sequence[Run]) -> tuple[tuple[Ladder, ...], tuple[str, ...]
 
 
 def repeats_of(runs: Iterable[Run]) -> tuple[Repeat, ...]:
-    """The questions that a run asked twice, for each run that did."""
+    """The questions that a run asked twice and was answered twice, for each run that has some."""
     found = []
     for run in runs:
         part = run.part(PART)
-        items = part.items if part else ()
-        second = [item for item in items if item.id.endswith(TWICE)]
-        if second:
-            first = Rung(name=run.name, answers=tuple(answer_of(i) for i in items if not i.id.endswith(TWICE)))
-            again = tuple(answer_of(i.model_copy(update={"id": i.id.removesuffix(TWICE)})) for i in second)
-            kept = {answer.id for answer in again}
-            first = first.model_copy(update={"answers": tuple(a for a in first.answers if a.id in kept)})
-            found.append(repeat(first, Rung(name=run.name, answers=again)))
+        items = {item.id: item for item in (part.items if part else ()) if item.outcome == "ok"}
+        twice = [item for item in items.values() if item.id.endswith(TWICE) and item.id.removesuffix(TWICE) in items]
+        if twice:
+            again = [item.model_copy(update={"id": item.id.removesuffix(TWICE)}) for item in twice]
+            first = Rung(name=run.name, answers=tuple(answer_of(items[item.id]) for item in again))
+            found.append(repeat(first, Rung(name=run.name, answers=tuple(map(answer_of, again)))))
     return tuple(found)
 
 

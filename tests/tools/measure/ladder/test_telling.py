@@ -11,6 +11,7 @@ import pytest
 from clouds.models import EngineFacts, Hardware
 from tests.tools.measure.scripted import Said, run_of, speaking
 from tools.measure.comparing.compare import compare
+from tools.measure.comparing.report import headline
 from tools.measure.ladder.from_runs import ladders_of, repeats_of
 from tools.measure.ladder.own import own_questions
 from tools.measure.ladder.telling import ladder_lines, ladder_section
@@ -127,6 +128,21 @@ def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own(rung: Ma
     (made,), _ = ladders_of([run])
     assert len(made.base.answers) == 72
     assert repeats_of([rung("F16", "capital", "L4", "ladder.repeat=0")]) == ()
+
+
+def test_a_question_that_failed_once_is_no_repeat(rung: Make) -> None:
+    run = rung("F16", "capital", "L4", "ladder.repeat=6")
+    part = run.part("ladder")
+    assert part is not None
+    items = [i.model_copy(update={"outcome": "refused"}) if i.id == "capital-2#2" else i for i in part.items]
+    broken = run.model_copy(update={"parts": (part.model_copy(update={"items": tuple(items)}),)})
+    (found,) = repeats_of([broken])
+    assert (found.n, found.different_text) == (5, 0)
+
+
+def test_the_headline_of_a_comparison_says_how_the_rungs_stand(rung: Make) -> None:
+    found = compare([rung("F16", "capital opposite plural"), rung("Q2_K", "plural")])
+    assert headline(found) == "l4-q2-k ladder: worse (24 and 8 of 72, 56 identical, McNemar p = 3.1e-05)."
 
 
 def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
