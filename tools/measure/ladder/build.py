@@ -6,6 +6,7 @@ keeps some matrices larger (Q4_K here is not its Q4_K_M), so such rungs are comp
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clouds.base import Progress
-from clouds.errors import Conflict, InvalidInput, NotInstalled
+from clouds.errors import CloudError, Conflict, InvalidInput, NotInstalled
 from clouds.models import Record
 from tools.measure.checkpoint.digest import file_sha256, tensors_sha256
 from tools.measure.checkpoint.opening import open_checkpoint
@@ -176,3 +177,24 @@ def _convert(tensor: Any, kind: str) -> Any:
         packed = libgguf.quantize_rows(values.reshape(-1, shape[-1]), gguf.GGMLQuantizationType[kind])
         return np.ascontiguousarray(packed)
     return np.ascontiguousarray(gguf.quants.quantize(values, gguf.GGMLQuantizationType[kind]))
+
+
+def main(arguments: list[str]) -> int:
+    """`python -m tools.measure.ladder.build SOURCE FOLDER [RUNG ...]`: one JSON line a rung; all rungs by default."""
+    if len(arguments) < 2:
+        print(
+            f"usage: {(main.__doc__ or '').split(':')[0].strip('`')}; this machine can build: {', '.join(available())}"
+        )
+        return 2
+    source, folder, *rungs = arguments
+    try:
+        for rung in rungs or available():
+            print(build_rung(Path(source), rung, Path(folder)).model_dump_json(), flush=True)
+    except CloudError as error:
+        print(f"{error}. {error.fix}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

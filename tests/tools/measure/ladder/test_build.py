@@ -1,5 +1,6 @@
 """Rungs built from a small GGUF: types, fallbacks, hashes, and that the weights come back near what they were."""
 
+import json
 from pathlib import Path
 
 import gguf
@@ -9,7 +10,7 @@ import pytest
 from clouds.errors import Conflict, InvalidInput
 from tools.measure.checkpoint.digest import file_sha256
 from tools.measure.checkpoint.source import Local
-from tools.measure.ladder.build import available, build_rung
+from tools.measure.ladder.build import available, build_rung, main
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +82,16 @@ def test_the_same_weights_have_one_tensor_hash_whatever_a_converter_notes(source
     second = build_rung(renamed, "Q8_0", tmp_path / "b")
     assert first.tensors_sha256 == second.tensors_sha256
     assert first.sha256 != second.sha256
+
+
+def test_rungs_are_built_from_a_shell(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(source), str(tmp_path), "F16", "Q8_0"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["rung"] for line in lines] == ["F16", "Q8_0"]
+    assert main([str(source), str(tmp_path), "F16"]) == 1
+    assert "it is there" in capsys.readouterr().err
+    assert main([]) == 2
+    assert "this machine can build: F32, BF16" in capsys.readouterr().out
 
 
 def test_nothing_is_written_over_and_unknown_rungs_are_refused(source: Path, tmp_path: Path) -> None:
