@@ -167,11 +167,11 @@ def plain(name: str) -> str:
 
 
 def _file_url(url: str) -> str:
+    """A model's page on a hub (owner/name, no file) has its files under resolve/main; any other URL is as it is."""
     parts = urlsplit(url)
     bits = [bit for bit in parts.path.split("/") if bit]
-    if parts.hostname == "huggingface.co" and len(bits) == 2:  # a model's page: its files are under resolve/main
-        return f"{parts.scheme}://{parts.netloc}/{bits[0]}/{bits[1]}/resolve/main/"
-    return url
+    page = len(bits) == 2 and not url.endswith("/") and not bits[-1].endswith((".safetensors", ".gguf", ".json"))
+    return f"{parts.scheme}://{parts.netloc}/{bits[0]}/{bits[1]}/resolve/main/" if page else url
 
 
 def _indexed(folder: Http) -> Source:

@@ -166,10 +166,11 @@ def test_the_page_of_a_model_is_its_files() -> None:
     assert Http("http://a/b/c.safetensors").beside("config.json") == Http("http://a/b/config.json")
     from tools.measure.checkpoint.source import _file_url
 
-    assert _file_url("https://huggingface.co/google/gemma-4-E2B-it") == (
-        "https://huggingface.co/google/gemma-4-E2B-it/resolve/main/"
+    assert _file_url("https://hub.example/google/gemma-4-E2B-it") == (
+        "https://hub.example/google/gemma-4-E2B-it/resolve/main/"
     )
-    assert _file_url("https://example.org/a/b") == "https://example.org/a/b"
+    for url in ("https://a.example/b/c.safetensors", "https://a.example/b/c/", "https://a.example/x/b/c"):
+        assert _file_url(url) == url
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "..", "", "a\\b", "/etc/passwd"])
