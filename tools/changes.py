@@ -67,8 +67,7 @@ def update_endpoint(
     """Give an endpoint a new end (at once), or another model or settings on the machine held (after confirm)."""
     service, place = ref.ours()
     change = Change(ttl_hours=ttl_hours or None, model=model or None, settings=dict(settings) or None)
-    if (deployment := history.live_at(book, ref.ref)) is not None:
-        book.deployments.take(deployment.id)
+    history.take(book, ref.ref)
     endpoint = service.update(place, change, book, progress)
     history.changed(book, endpoint, change)
     words = [f"end {endpoint.expires[:16].replace('T', ' ')} UTC"] if ttl_hours else []
@@ -149,9 +148,8 @@ def _preview_delete(ref: Target, book: Book) -> Preview:
 def delete_endpoint(ref: Target, book: Book, progress: Progress) -> Deleted:
     """Delete an endpoint and all that was made for it, read back until gone. First call: steps and a confirm token."""
     service, place = ref.ours()
-    deployment = history.live_at(book, ref.ref)
+    deployment = history.take(book, ref.ref)
     if deployment is not None:
-        book.deployments.take(deployment.id)
         book.deployments.deleting(deployment.id)
     deletion = service.delete(place, book, progress)
     if deletion.gone and deployment is not None:

@@ -16,6 +16,14 @@ def live_at(book: Book, ref: str) -> Deployment | None:
     return next(iter(book.deployments.find(ref)), None)
 
 
+def take(book: Book, ref: str) -> Deployment | None:
+    """The live deployment at a ref, held for this caller alone. Raises Conflict while another one works on it."""
+    deployment = live_at(book, ref)
+    if deployment is not None:
+        book.deployments.take(deployment.id)
+    return deployment
+
+
 def saw(book: Book, endpoint: Endpoint) -> None:
     """Keep what a look showed: whether it bills, and the phases of a start-up that has ended well."""
     deployment = live_at(book, endpoint.ref)

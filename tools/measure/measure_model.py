@@ -74,8 +74,7 @@ def measure_model(
     )
     for each in asked:
         each.plan(wish.ask())  # what an option has wrong is said before anything is sent
-    if (deployment := history.live_at(book, target.ref)) is not None:
-        book.deployments.take(deployment.id)  # two measurements of one endpoint, or a change meanwhile, spoil both
+    history.take(book, target.ref)  # two measurements of one endpoint, or a change meanwhile, spoil both
     found = walk(parse(variants, target, clouds, book), wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
     return result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
