@@ -9,7 +9,7 @@ from typing import Any
 from clouds.aws.api import AwsApi
 from clouds.aws.endpoints import tags
 from clouds.aws.endpoints.ec2.calls import label
-from clouds.aws.endpoints.enginelog import progress_words
+from clouds.enginelog import progress_words
 from clouds.errors import CloudError, NotFound
 from clouds.models import Call, EndpointRef, Scope, State
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from clouds import enginelog
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import enginelog, tags
+from clouds.aws.endpoints import tags
 from clouds.aws.endpoints.ec2 import calls, create, machine, userdata, view
 from clouds.aws.prices import AwsPrices
 from clouds.errors import Cancelled, CloudError, NoCapacity, NotFound, Throttled, Unexpected, Unreachable

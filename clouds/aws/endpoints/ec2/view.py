@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from clouds import enginelog
 from clouds.aws import instances
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import enginelog, tags
+from clouds.aws.endpoints import tags
 from clouds.aws.endpoints.ec2 import calls, machine, places
 from clouds.aws.endpoints.ec2.plan import hardware
 from clouds.aws.prices import AwsPrices

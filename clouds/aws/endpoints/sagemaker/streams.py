@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints.enginelog import Line
+from clouds.enginelog import Line
 from clouds.errors import CloudError, NotFound
 from clouds.models import Call, LogPage, Scope
 

@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
+from clouds import enginelog
 from clouds.aws import instances
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import enginelog, tags
+from clouds.aws.endpoints import tags
 from clouds.aws.endpoints.sagemaker import container, pools, state, streams
 from clouds.aws.prices import AwsPrices
 from clouds.errors import CloudError, NotFound

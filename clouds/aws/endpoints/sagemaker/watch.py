@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from clouds.aws.endpoints import enginelog
+from clouds import enginelog
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import state, streams, view
 from clouds.base import Step

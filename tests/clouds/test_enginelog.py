@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from clouds.aws.endpoints import enginelog
+from clouds import enginelog
 from clouds.models import EngineFacts, Phase
 from tests.clouds.aws.simulator import boot
 
