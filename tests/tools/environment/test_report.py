@@ -14,6 +14,7 @@ import pytest
 from clouds.errors import NotInstalled
 from tools import environment
 from tools.environment import build, lock, places, state
+from tools.environment.report import importable
 
 KEY = "py3.11-abc"
 LOCAL = next(extra for extra in places.EXTRAS if extra.name == "local")
@@ -86,7 +87,7 @@ def test_an_extra_that_is_installed_is_not_in_the_way_and_an_older_one_is(inside
 
 def test_an_extra_that_needs_no_packages_is_never_in_the_way(inside: Inside) -> None:
     inside()
-    environment.require("gcp")
+    environment.require("a_cloud_without_packages")
 
 
 def test_in_an_environment_of_somebody_else_what_can_be_found_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,3 +159,11 @@ def test_another_core_or_another_python_is_another_environment(monkeypatch: pyte
     monkeypatch.setattr(places, "ROOT", tmp_path)
     (tmp_path / places.CORE_FILE).write_text("mcp==9\n")
     assert len({before, newer, places.current({}).key}) == 3
+
+
+def test_a_module_inside_a_namespace_package_is_found_without_an_import() -> None:
+    assert [importable(name) for name in ("json", "google.auth", "google.cloud.tpu_v2")] == [True, True, True]
+
+
+def test_a_namespace_package_alone_does_not_stand_for_what_is_missing_in_it() -> None:
+    assert not any(importable(name) for name in ("google.no_such_part", "no_such.part", "json.no_such"))
