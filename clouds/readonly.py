@@ -13,7 +13,7 @@ from clouds.errors import CloudError, InvalidInput
 from clouds.models import Call
 from clouds.replay.seam import Answer, Request
 
-_ENTRY = re.compile(r"[A-Za-z0-9-]+\.[A-Za-z0-9_.-]+")
+_ENTRY = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+(?:/[A-Za-z0-9]+)+)?\.[A-Za-z0-9_.-]+")
 _WRITES = re.compile(
     r"(abort|accept|add|allocate|apply|assign|associate|attach|authorize|batch-delete|begin|cancel|copy"
     r"|create|deallocate|delete|deregister|detach|disable|disassociate|enable|execute|import|insert|invoke"

@@ -57,7 +57,8 @@ class Recorder:
             if request.account:
                 fixture["account"] = self._scrubber.text(request.account)
             operation = re.sub(r"[^A-Za-z0-9_.-]", "-", request.operation)
-            self._write(f"{self._count:02}_{request.service}.{operation}.json", fixture)
+            service = request.service.replace("/", "~")
+            self._write(f"{self._count:02}_{service}.{operation}.json", fixture)
             origin = {"from": "recorded", "source": self._source, "on": self._on.isoformat()}
             self._write("origin.json", {**origin, "scrubbed": sorted(self._scrubber.kinds)})
 

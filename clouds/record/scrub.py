@@ -20,6 +20,8 @@ _HARMLESS_KEY = re.compile(
     r"(name|names|arn|id|ids|list|count|type|status|version|date|time|used|enabled)$", re.IGNORECASE
 )
 _PAGE_KEY = re.compile(r"^(next|page|continuation|pagination)?_?-?(token|marker)$|^nextLink$|token$", re.IGNORECASE)
+_LINK_KEY = re.compile(r"link$|^(azure-asyncoperation|location|operation)$", re.IGNORECASE)
+"""Where a cloud says which address to ask next: the query of such an address is a page token or a signature."""
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("private keys", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)),
@@ -95,6 +97,9 @@ class Scrubber:
             return value
         if _secret(key):
             return self._marked("secrets", self._new("secrets", value, "scrubbed-secret-{}"))
+        if _LINK_KEY.search(key) and value.startswith("https://") and "?" in value:
+            where, _, mark = value.partition("?")  # still a link to the same host, so that a replay can follow it
+            return self._marked("page tokens", f"{self.text(where)}?{self._new('page tokens', mark, 'page={}')}")
         if _PAGE_KEY.search(key):
             return self._marked("page tokens", self._new("page tokens", value, "page{}"))
         return self.text(value)

@@ -5,6 +5,8 @@
     <scenario>/expected.json                 the whole expected result
     <scenario>/origin.json                   {"from", "source", "on", "scrubbed"}
 
+A `/` in a service (Azure's `Microsoft.App/containerApps`) is written `~` in the file's name.
+
 `parameters` must equal those of the request, where `"*"` stands for any value; without it any parameters match. Files
 with the same conditions are one sequence: each is served once (or `times` times), the last for ever.
 """
@@ -25,7 +27,9 @@ from clouds.errors import InvalidInput
 from clouds.replay.seam import Answer, Request
 
 From = Literal["recorded", "documentation", "emulator"]
-_FILE = re.compile(r"\d{2,}_(?P<service>[A-Za-z0-9-]+)\.(?P<operation>[A-Za-z0-9_.-]+)\.json")
+_FILE = re.compile(
+    r"\d{2,}_(?P<service>[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+(?:~[A-Za-z0-9]+)+)?)\.(?P<operation>[A-Za-z0-9_.-]+)\.json"
+)
 _KEYS = frozenset({"location", "account", "parameters", "times", "status", "headers", "body", "wire"})
 _ORIGIN = frozenset({"from", "source", "on", "scrubbed"})
 _ANY = "*"
@@ -174,7 +178,7 @@ def _fixture(path: Path) -> Fixture:
         raise _wrong(path, "has parameters that are not an object", "Write them as the request holds them.")
     return Fixture(
         name=path.name,
-        service=named["service"],
+        service=named["service"].replace("~", "/"),
         operation=named["operation"],
         answer=Answer(status, data.get("body"), data.get("headers", {}), _wire(path, data.get("wire"))),
         location=data.get("location"),

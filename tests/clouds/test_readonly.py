@@ -9,6 +9,9 @@ from clouds.replay import Request
 
 ALLOW = reads([Call("ec2", "DescribeVolumes"), Call("compute", "instances.list"), Call("compute", "Disks_List")])
 WRITES = (
+    "Microsoft.App/containerApps.put",
+    "Microsoft.App/containerApps.listSecrets",
+    "Microsoft.App/containerApps.stop",
     "ec2.DeleteVolume",
     "ec2.delete_volume",
     "compute.begin_delete",
@@ -31,6 +34,13 @@ def test_listed_reads_pass() -> None:
     for name in sorted(ALLOW):
         assert guard.before(Request(*name.split(".", 1))) is None
     assert guard.refused == []
+
+
+def test_an_operation_of_a_type_with_a_path_is_listed_by_its_whole_name() -> None:
+    guard = ReadOnly(reads([Call("Microsoft.App/containerApps", "list")]))
+    assert guard.before(Request("Microsoft.App/containerApps", "list")) is None
+    with pytest.raises(Forbidden):
+        guard.before(Request("Microsoft.App/containerApps", "listSecrets"))
 
 
 @pytest.mark.parametrize("name", [*WRITES, "ec2.describevolumes", "ec2.describe_volumes", "EC2.DescribeVolumes"])

@@ -53,6 +53,18 @@ def test_what_matched_before_matches_after() -> None:
     assert second == {"Owner": "111122223333", "Other": "444455556666", "NextToken": "page1"}
 
 
+def test_a_link_still_leads_to_its_host_and_says_nothing_more() -> None:
+    scrubber = Scrubber()
+    link = "https://management.azure.com/providers/x?api-version=1&t=638&s=c2lnbmF0dXJl"
+    assert scrubber.clean({"nextLink": link, "Azure-AsyncOperation": link, "location": "eastus"}) == {
+        "nextLink": "https://management.azure.com/providers/x?page=1",
+        "Azure-AsyncOperation": "https://management.azure.com/providers/x?page=1",
+        "location": "eastus",
+    }
+    once = scrubber.clean({"nextLink": link})
+    assert scrubber.clean(once) == once
+
+
 def test_scrubbing_twice_changes_nothing_more() -> None:
     scrubber = Scrubber()
     once = scrubber.clean([value for value, _ in PLANTED.values()])

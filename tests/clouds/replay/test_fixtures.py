@@ -42,6 +42,17 @@ def test_a_scenario_is_its_answers_its_origin_and_what_is_expected(tmp_path: Pat
     assert scenario.expected == {"found": []}
 
 
+def test_a_slash_in_a_service_is_a_tilde_in_the_name_of_its_file(tmp_path: Path) -> None:
+    names = ("01_Microsoft.App~containerApps.list", "02_Microsoft.Compute~locations~usages.list")
+    for name in names:
+        write(tmp_path, origin=ORIGIN)
+        (tmp_path / f"{name}.json").write_text(json.dumps({"body": {}}), "utf-8")
+    assert [(each.service, each.operation) for each in load(tmp_path).fixtures] == [
+        ("Microsoft.App/containerApps", "list"),
+        ("Microsoft.Compute/locations/usages", "list"),
+    ]
+
+
 def test_a_scenario_without_its_expected_result_says_so_when_it_is_asked(tmp_path: Path) -> None:
     scenario = load(write(tmp_path, **{"01_ec2__DescribeVolumes": VOLUMES}, origin=ORIGIN))
     with pytest.raises(InvalidInput, match=r"expected\.json is missing"):
