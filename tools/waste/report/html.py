@@ -8,12 +8,12 @@ from html import escape
 from pathlib import Path
 
 from tools.figures import duration
+from tools.page import shell
 from tools.waste.records import Finding, Gap, Scan
 from tools.waste.report.charts import bars
 from tools.waste.report.words import coverage_words, headline, money, undo, who_words
 
 _HERE = Path(__file__).parent
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _HEADS = (
     ("c1 num", "$ a month", "n"), ("c2", "resource", "t"), ("c3", "where", "t"), ("c4", "why", "t"),
     ("c5 num", "age, d", "n"), ("c6", "if removed", "t"),
@@ -24,11 +24,6 @@ def render(scan: Scan) -> str:
     """The whole page."""
     titles = {finding.check: finding.title for finding in scan.findings}
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width,initial-scale=1">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-        f"<title>{escape(headline(scan))}</title><style>{_part('page.css')}</style></head><body><main>",
         f"<h1>{escape(headline(scan))}</h1>",
         *(f'<p class="soft">{escape(line)}</p>' for line in who_words(scan)),
         _state(scan),
@@ -50,9 +45,8 @@ def render(scan: Scan) -> str:
         _gaps("Does not apply here", scan.not_applicable),
         _scopes(scan),
         _about(scan),
-        f"</main><script>{_part('page.js')}</script></body></html>",
     ]
-    return "\n".join(part for part in parts if part) + "\n"
+    return shell(headline(scan), parts, style=_part("page.css"), script=_part("page.js"))
 
 
 @cache
