@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from clouds.errors import CloudError
 from clouds.models import (
     Call,
     Capacity,
@@ -168,6 +170,14 @@ class Cloud:
     capacity: CapacityReader | Missing
     prices: PriceBook | Missing
     api: Api | Missing
-    waste: WastePack | Missing = Missing("modelrig has no waste checks for this cloud")
+    waste_pack: Callable[[], WastePack] | Missing = Missing("modelrig has no waste checks for this cloud")
+    """Makes the checks: dozens of modules, which are imported when somebody first asks for them."""
     reading: Callable[[frozenset[str]], Api] | None = None
     """The same api behind the read-only guard on the wire, for a list of `service.Operation`."""
+    signed_out: Callable[[], CloudError | None] = lambda: None
+    """What to say when plainly nothing on this machine could sign in: told without an SDK and without a network."""
+
+    @cached_property
+    def waste(self) -> WastePack | Missing:
+        """The checks of this cloud."""
+        return self.waste_pack if isinstance(self.waste_pack, Missing) else self.waste_pack()

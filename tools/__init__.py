@@ -1,10 +1,13 @@
-"""What a client can ask for: `TOOLS`, in the order in which a client lists them.
+"""What a client can ask for, in the order in which a client lists them: `TOOLS`, `tool(name)`.
 
-The tuple is built when it is first asked for, so that importing one room of this package (the prelude before anything
-is installed, the ledger in a worker) imports no other. A server lists its tools from the generated `tools_list.json`.
+The list names where each tool stands, and a module is imported when one of its tools is first asked for: a call of one
+tool pays for that tool alone, and importing one room of this package (the prelude before anything is installed, the
+ledger in a worker) imports no other. A server lists its tools from the generated `tools_list.json`.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` itself costs 13 ms, in a Python that only finds the right one
 if TYPE_CHECKING:
@@ -12,51 +15,45 @@ if TYPE_CHECKING:
 
     TOOLS: tuple[Tool, ...]
 
+_PLACES = (
+    "tools.setup:CHECK_SETUP",
+    "tools.quota:CHECK_QUOTA",
+    "tools.quota:CHECK_CAPACITY",
+    "tools.plan:PLAN_DEPLOYMENT",
+    "tools.deploy:DEPLOY_ENDPOINT",
+    "tools.endpoints:LIST_ENDPOINTS",
+    "tools.endpoints:GET_ENDPOINT",
+    "tools.endpoints:GET_ENDPOINT_LOGS",
+    "tools.query:QUERY_MODEL",
+    "tools.query:CHECK_HEALTH",
+    "tools.changes:UPDATE_ENDPOINT",
+    "tools.changes:DELETE_ENDPOINT",
+    "tools.measure.measure_model:MEASURE_MODEL",
+    "tools.measure.list_runs:LIST_RUNS",
+    "tools.measure.compare_runs:COMPARE_RUNS",
+    "tools.checkpoints:INSPECT_CHECKPOINT",
+    "tools.checkpoints:REPACK_CHECKPOINT",
+    "tools.waste:SCAN_WASTE",
+    "tools.waste:LIST_CHECKS",
+    "tools.waste:EXPLAIN_FINDING",
+    "tools.waste:SUMMARIZE_FINDINGS",
+    "tools.cleanup:PLAN_CLEANUP",
+    "tools.cleanup:APPLY_CLEANUP",
+    "tools.polling:GET_OPERATION",
+)
+"""module:NAME; the tool's name is the same in lower case, and a test holds it to that."""
+NAMES = tuple(place.partition(":")[2].lower() for place in _PLACES)
 
-def _tools() -> tuple[Tool, ...]:
-    from tools.changes import DELETE_ENDPOINT, UPDATE_ENDPOINT
-    from tools.checkpoints import INSPECT_CHECKPOINT, REPACK_CHECKPOINT
-    from tools.cleanup import APPLY_CLEANUP, PLAN_CLEANUP
-    from tools.deploy import DEPLOY_ENDPOINT
-    from tools.endpoints import GET_ENDPOINT, GET_ENDPOINT_LOGS, LIST_ENDPOINTS
-    from tools.measure import COMPARE_RUNS, LIST_RUNS, MEASURE_MODEL
-    from tools.plan import PLAN_DEPLOYMENT
-    from tools.polling import GET_OPERATION
-    from tools.query import CHECK_HEALTH, QUERY_MODEL
-    from tools.quota import CHECK_CAPACITY, CHECK_QUOTA
-    from tools.setup import CHECK_SETUP
-    from tools.waste import EXPLAIN_FINDING, LIST_CHECKS, SCAN_WASTE, SUMMARIZE_FINDINGS
 
-    return (
-        CHECK_SETUP,
-        CHECK_QUOTA,
-        CHECK_CAPACITY,
-        PLAN_DEPLOYMENT,
-        DEPLOY_ENDPOINT,
-        LIST_ENDPOINTS,
-        GET_ENDPOINT,
-        GET_ENDPOINT_LOGS,
-        QUERY_MODEL,
-        CHECK_HEALTH,
-        UPDATE_ENDPOINT,
-        DELETE_ENDPOINT,
-        MEASURE_MODEL,
-        LIST_RUNS,
-        COMPARE_RUNS,
-        INSPECT_CHECKPOINT,
-        REPACK_CHECKPOINT,
-        SCAN_WASTE,
-        LIST_CHECKS,
-        EXPLAIN_FINDING,
-        SUMMARIZE_FINDINGS,
-        PLAN_CLEANUP,
-        APPLY_CLEANUP,
-        GET_OPERATION,
-    )
+def tool(name: str) -> Tool:
+    """One tool by its name; imports its module only. Raises KeyError."""
+    module, _, constant = dict(zip(NAMES, _PLACES, strict=True))[name].partition(":")
+    found: Tool = getattr(import_module(module), constant)
+    return found
 
 
 def __getattr__(name: str) -> tuple[Tool, ...]:
     if name == "TOOLS":
-        tools = globals()["TOOLS"] = _tools()
+        tools = globals()["TOOLS"] = tuple(tool(each) for each in NAMES)
         return tools
     raise AttributeError(name)

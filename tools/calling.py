@@ -187,10 +187,10 @@ def of_operation(operation: operations.Operation) -> Outcome:
 
 def work(name: str, arguments: Mapping[str, Any], progress: Progress, session: Session) -> dict[str, Any]:
     """The body of a worker: run one tool with stored, already validated arguments. Raises what the tool raises."""
-    from tools import TOOLS
+    from tools import tool
 
-    tool = next(tool for tool in TOOLS if tool.name == name)
-    result = binding.execute(tool, binding.validate(tool, arguments), session, progress)
+    found = tool(name)
+    result = binding.execute(found, binding.validate(found, arguments), session, progress)
     return success(result).as_json()
 
 

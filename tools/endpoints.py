@@ -119,6 +119,8 @@ def list_endpoints(
 
 def _read(cloud: Cloud) -> Read[Endpoint]:
     """All services of one cloud; one that fails is unread and the others go on. Raises NotSignedIn."""
+    if (nothing := cloud.signed_out()) is not None:
+        raise nothing
     found: list[Endpoint] = []
     unread: list[Unread] = []
     for word, service in cloud.endpoints.items():

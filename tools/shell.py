@@ -162,7 +162,8 @@ def refresh(session: Session, options: Options, rebuild: Callable[..., tuple[str
 
 def run(session: Session, options: Options) -> int:
     """`tools` and `call`."""
-    from tools import TOOLS, calling
+    from tools import NAMES, calling
+    from tools import tool as tool_named
     from tools.progress import CallProgress
 
     if options.command == "tools":
@@ -171,15 +172,14 @@ def run(session: Session, options: Options) -> int:
         print("call needs a tool: server.py tools lists them", file=sys.stderr)
         return 2
     name, *pairs = options.rest
-    tool = next((tool for tool in TOOLS if tool.name == name), None)
-    if tool is None:
-        return _print(calling.unknown_tool(name, tuple(tool.name for tool in TOOLS)), options)
+    if name not in NAMES:
+        return _print(calling.unknown_tool(name, NAMES), options)
     wrong = [pair for pair in pairs if "=" not in pair]
     if wrong:
         print(f"{wrong[0]!r} is not key=value", file=sys.stderr)
         return 2
     given = dict(pair.split("=", 1) for pair in pairs)
-    prepared = calling.prepare(tool, given, session)
+    prepared = calling.prepare(tool_named(name), given, session)
     if isinstance(prepared, calling.Question):
         _print(prepared.outcome, options)
         return 4

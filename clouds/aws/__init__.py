@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clouds.base import Cloud, EndpointService
+from clouds.lazily import Services
 
 if TYPE_CHECKING:
     from clouds.aws.api import AwsApi
     from clouds.aws.prices import AwsPrices
     from clouds.aws.quotas import AwsQuotas
+    from clouds.models.waste_pack import WastePack
 
 
 def connect(home: Path) -> Cloud:
     """The ports of AWS; `home` is the data directory. With `--replay` recorded answers take the network's place."""
     from clouds.aws.api import AwsApi
     from clouds.aws.capacity import AwsCapacity
-    from clouds.aws.checks import PACK
     from clouds.aws.identity import AwsIdentity
     from clouds.aws.prices import AwsPrices
     from clouds.aws.quotas import AwsQuotas
@@ -45,19 +46,37 @@ def connect(home: Path) -> Cloud:
         capacity=AwsCapacity(api),
         prices=prices,
         api=api,
-        waste=PACK,
+        waste_pack=_pack,
         reading=reading,
+        signed_out=api.signed_out,
     )
+
+
+def _pack() -> WastePack:
+    from clouds.aws.checks import PACK
+
+    return PACK
 
 
 def _services(api: AwsApi, quotas: AwsQuotas, prices: AwsPrices, *, live: bool) -> Mapping[str, EndpointService]:
     """Both ways to serve. Where answers are recorded, what leads past AWS's own API is refused and not sent."""
-    from clouds.aws.endpoints.ec2 import Ec2
-    from clouds.aws.endpoints.sagemaker import SageMaker
 
-    if live:
-        return {"sagemaker": SageMaker(api, quotas, prices), "ec2": Ec2(api, quotas, prices)}
-    from clouds.aws.replayed import RecordedSageMaker, not_recorded
+    def sagemaker() -> EndpointService:
+        if live:
+            from clouds.aws.endpoints.sagemaker import SageMaker
 
-    machine = Ec2(api, quotas, prices, connect=not_recorded, digest=not_recorded, address=not_recorded)
-    return {"sagemaker": RecordedSageMaker(api, quotas, prices), "ec2": machine}
+            return SageMaker(api, quotas, prices)
+        from clouds.aws.replayed import RecordedSageMaker
+
+        return RecordedSageMaker(api, quotas, prices)
+
+    def ec2() -> EndpointService:
+        from clouds.aws.endpoints.ec2 import Ec2
+
+        if live:
+            return Ec2(api, quotas, prices)
+        from clouds.aws.replayed import not_recorded
+
+        return Ec2(api, quotas, prices, connect=not_recorded, digest=not_recorded, address=not_recorded)
+
+    return Services({"sagemaker": sagemaker, "ec2": ec2})

@@ -50,15 +50,21 @@ class AwsApi:
         """The private session. Use it to read its configuration and credential, never to change them."""
         with self._lock:
             if self._session is None:
-                if self._build is sessions.build and sessions.nothing_to_sign_in_with():
-                    raise NotSignedIn(
-                        "signing in to AWS",
-                        answered="no credential is set up on this machine",
-                        fix="Run `aws login` in a terminal, then repeat this call.",
-                        sent=False,
-                    )
+                if (nothing := self.signed_out()) is not None:
+                    raise nothing
                 self._session = self._made()
             return self._session
+
+    def signed_out(self) -> NotSignedIn | None:
+        """Whether plainly nothing could sign in: some looks at the file system, no SDK."""
+        if self._session is not None or self._build is not sessions.build or not sessions.nothing_to_sign_in_with():
+            return None
+        return NotSignedIn(
+            "signing in to AWS",
+            answered="no credential is set up on this machine",
+            fix="Run `aws login` in a terminal, then repeat this call.",
+            sent=False,
+        )
 
     @property
     def region(self) -> str:

@@ -24,5 +24,5 @@ def connect(home: Path) -> Cloud:
         capacity=ThisMachine(),
         prices=Missing("your own machine: nobody bills for it"),
         api=Missing("local endpoints are processes, not calls to a cloud"),
-        waste=Missing("nobody bills for your own machine"),
+        waste_pack=Missing("nobody bills for your own machine"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 from tools.environment import build, lock, places, reasons, state
@@ -60,13 +61,11 @@ def _looked_up_core() -> dict[str, Any]:
 
 def importable(name: str) -> bool:
     """Whether a module can be found, also one inside a namespace package ("google.auth"). Nothing is imported."""
-    spec, path, parts = None, None, name.split(".")
-    for end in range(1, len(parts) + 1):
-        spec = PathFinder.find_spec(".".join(parts[:end]), path)
-        if spec is None:
-            return False
-        path = None if spec.submodule_search_locations is None else [*spec.submodule_search_locations]
-    return True
+    if "." not in name:
+        return PathFinder.find_spec(name) is not None
+    inside = Path(*name.split("."))
+    bases = [Path(each) / inside for each in sys.path]
+    return any(base.is_dir() or base.with_suffix(".py").is_file() for base in bases)
 
 
 def _looked_up(extra: Extra) -> dict[str, Any]:

@@ -102,9 +102,9 @@ class RigTool(SdkTool):
 
 
 def _looked_up(name: str, session: Session) -> tuple[Tool, Session]:
-    from tools import TOOLS
+    from tools import tool
 
-    return next(tool for tool in TOOLS if tool.name == name), session
+    return tool(name), session
 
 
 async def _asked(question: calling.Question, context: Context) -> calling.Ready | calling.Outcome | InputRequiredResult:

@@ -29,6 +29,8 @@ INSTRUCTIONS = (
     "compare_runs, delete_endpoint. Destructive calls first answer with their steps and a confirm token. "
     "Long calls return an operation for get_operation. Figures are already computed: quote them as they are."
 )
+WARM_AFTER = 1.0
+"""Seconds between the list and the import of the other tools."""
 HOLD_SECONDS = 1.5
 """How long end of input is held back for requests that were read before it."""
 
@@ -155,19 +157,39 @@ def _reads(text: str) -> Callable[[], str]:
 def serve(session: Session, version: str) -> None:
     """Serve stdio until end of input; dead operations of an earlier process go on in the background."""
     server = build(session, version)
+    _get_ready(session)
     gc.freeze()
     gc.enable()
     server.run()
 
 
-def _after_listing(session: Session) -> None:
-    """Once the client has its list: import what the first call needs, and take up what a crash left."""
-    from tools import TOOLS, operations
+def _get_ready(session: Session) -> None:
+    """Have at hand what a first look takes: the tool that lists, and the clouds (connecting imports none of theirs)."""
+    if session.fault is not None:
+        return
+    from tools import tool
 
-    for tool in TOOLS:
-        binding.parameters(tool.run)
+    binding.parameters(tool("list_endpoints").run)
+    for name in session.clouds.names:
+        with suppress(CloudError):
+            session.clouds.get(name)
+
+
+def _after_listing(session: Session) -> None:
+    """Some time after the client has its list: take up what a crash left, and import what later calls need.
+
+    A first call mostly comes right behind the list; it gets the interpreter for itself.
+    """
+    from tools import NAMES, operations, tool
+
+    if session.ending.wait(WARM_AFTER):
+        return
     if (session.home / "ledger.sqlite3").exists():
         operations.resume(session.book)
     for name in session.clouds.names:
         with suppress(CloudError):
             session.clouds.get(name)
+    for name in NAMES:
+        if session.ending.wait(0.02):
+            return
+        binding.parameters(tool(name).run)

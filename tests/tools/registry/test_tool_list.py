@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tools import TOOLS
+from tools import NAMES, TOOLS, tool
 from tools.registry import Effect, Tool
 from tools.registry.adapter import SNAPSHOT
 from tools.registry.serving import INSTRUCTIONS
@@ -90,3 +90,21 @@ def test_every_output_schema_is_a_real_one() -> None:
         assert "headline" in entry["outputSchema"]["required"]
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({"headline": "x", "not_a_field": 1}, entry["outputSchema"])
+
+
+def test_each_tool_has_the_name_under_which_it_is_found() -> None:
+    assert tuple(each.name for each in TOOLS) == NAMES
+
+
+def test_asking_for_one_tool_imports_no_other_one() -> None:
+    code = (
+        "import sys; from tools import tool; tool('list_endpoints'); "
+        "print(sorted(set(sys.modules) & {'tools.deploy', 'tools.quota', 'tools.waste.scan', 'tools.measure.job'}))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_a_tool_that_is_not_there_is_not_found() -> None:
+    with pytest.raises(KeyError):
+        tool("delete_everything")

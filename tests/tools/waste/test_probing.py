@@ -40,5 +40,5 @@ def test_any_other_failure_is_unclear_and_never_allowed() -> None:
 
 
 def test_a_cloud_without_checks_has_nothing_to_try() -> None:
-    cloud = replace(toy.cloud(toy.Network({})), waste=Missing("none"))
+    cloud = replace(toy.cloud(toy.Network({})), waste_pack=Missing("none"))
     assert probe(cloud, CallProgress()) is None

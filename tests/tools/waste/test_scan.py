@@ -198,7 +198,7 @@ def test_the_guard_lets_only_declared_reads_pass() -> None:
 
 
 def test_a_cloud_without_checks_is_not_applicable() -> None:
-    empty = replace(toy.cloud(toy.Network({})), waste=Missing("nothing to find on your own machine"))
+    empty = replace(toy.cloud(toy.Network({})), waste_pack=Missing("nothing to find on your own machine"))
     found = scan({"local": empty}, Wanted(), (), toy.NOW, CallProgress(), "s")
     assert found.complete
     assert [gap.reason for gap in found.not_applicable] == ["nothing to find on your own machine"]

@@ -215,7 +215,9 @@ RATES = {"disk": (0.1, "GiB-month"), "machine": (1.0, "hour")}
 def cloud(
     network: Any, pack: WastePack = PACK, rates: Mapping[str, tuple[float, str]] = RATES, who: Any = None
 ) -> Cloud:
-    return Cloud("toy", who or Somebody(), {}, Missing(""), Missing(""), Prices(rates), network, waste=pack)
+    return Cloud(
+        "toy", who or Somebody(), {}, Missing(""), Missing(""), Prices(rates), network, waste_pack=lambda: pack
+    )
 
 
 def disk(name: str, **more: Any) -> dict[str, Any]:

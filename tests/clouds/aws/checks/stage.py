@@ -52,7 +52,9 @@ class Account:
         self.stage = Stage()
         self.guard = ReadOnly(PACK.reads)
         self.api = AwsApi(build=_session, taps=(self.guard, self.stage), attempts=1)
-        self.cloud = Cloud("aws", Somebody(), {}, Missing(""), Missing(""), AwsPrices(None, home), self.api, waste=PACK)
+        self.cloud = Cloud(
+            "aws", Somebody(), {}, Missing(""), Missing(""), AwsPrices(None, home), self.api, waste_pack=lambda: PACK
+        )
 
     def scan(self, check: str, *scenarios: Scenario, now: datetime = NOW, scopes: tuple[str, ...] = ()) -> Scan:
         """One check over its place."""
