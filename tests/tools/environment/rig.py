@@ -28,6 +28,9 @@ COMPILED = ("pydantic_core", "rpds")
 PATIENCE = 30.0
 BARE = str(getattr(sys, "_base_executable", sys.executable))
 """A Python in which nothing of ours is installed; -S hides what somebody may have installed into it."""
+KEPT = ("local", "model")
+"""The extras of the miniature, one of each sort (with and without dependencies): each costs a run of pip."""
+FEWER = f"\nEXTRAS = tuple(extra for extra in EXTRAS if extra.name in {KEPT})\n"
 SERVER = """
 import json, sys
 from tools.environment import enter, status
@@ -163,6 +166,9 @@ def make(folder: Path) -> Rig:
     shutil.copy(ROOT / ".claude-plugin" / "plugin.json", root / ".claude-plugin" / "plugin.json")
     (root / "server.py").write_text(SERVER)
     (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED)))
+    places = root / "tools" / "environment" / "places.py"
+    places.write_text(places.read_text() + FEWER)
     for extra in EXTRAS:
-        (root / extra.file.name).write_text(wheel(wheels, extra.name, extra.modules))
+        if extra.name in KEPT:
+            (root / extra.file.name).write_text(wheel(wheels, extra.name, extra.modules))
     return Rig(root, wheels, folder / "data")

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.environment.rig import BARE, PATIENCE, Rig
+from tests.tools.environment.rig import BARE, KEPT, PATIENCE, Rig
 from tools.environment import state
-from tools.environment.places import EXTRAS
 
 
 def files(folder: Path) -> set[str]:
@@ -49,7 +48,7 @@ def test_a_first_start_makes_the_core_and_a_later_one_goes_on_with_the_rest(rig:
     assert serving.returncode == 0
     assert now["prefix"] == first["prefix"]
     assert {name: entry["state"] for name, entry in now["status"].items()} == dict.fromkeys(
-        ("core", *(extra.name for extra in EXTRAS)), "installed"
+        ("core", *KEPT), "installed"
     )
     assert files(rig.root) == before, "the plugin's own folder is not written to"
     assert not list(rig.folder.glob(".*")), "nothing temporary is left"
