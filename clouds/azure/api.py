@@ -1,0 +1,211 @@
+"""Sends one Call to Azure Resource Manager: pages joined, errors in our tree, one seam for replay, record and guard.
+
+httpx2 is imported when the first call is sent, azure-identity when the first token is needed. One client is shared by
+all threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from clouds.azure import lro, pages, session
+from clouds.azure.arm import ATTEMPTS, Arm, Ask, Reply, read_ask, refuse_foreign
+from clouds.azure.errors import told
+from clouds.azure.lro import Begun, Look
+from clouds.azure.pace import wait_of
+from clouds.azure.paths import Sending, sending, type_of
+from clouds.azure.tenants import Directory
+from clouds.azure.tokens import Credential, Tokens
+from clouds.azure.versions import row
+from clouds.azure.words import REMEDIES, bounded
+from clouds.errors import ApiDisabled, CloudError, NotFound, Unexpected, Unreachable
+from clouds.models import Call, Scope
+from clouds.replay import Request, Tap
+
+if TYPE_CHECKING:
+    from httpx2 import BaseTransport
+
+    from clouds.base import Progress
+
+PROVIDERS = Call("providers", "list", {"query": {"$select": "namespace,registrationState"}})
+FRESH = 60.0
+"""Seconds for which a list of registered providers is believed: somebody may register one between two calls."""
+
+
+class AzureApi:
+    """The port to Azure. Cheap to make: nothing is read or imported before the first use."""
+
+    def __init__(
+        self,
+        *,
+        credential: Callable[[], Credential] = session.build,
+        inner: BaseTransport | None = None,
+        taps: Sequence[Tap] = (),
+        attempts: int = ATTEMPTS,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        signed_in: Callable[[], Sequence[Mapping[str, Any]]] = session.signed_in,
+    ) -> None:
+        """`credential` makes one at the first need; `inner` takes the network's place; `attempts` counts all sends.
+
+        `signed_in` lists the subscriptions that the Azure CLI knows of, over all of its identities.
+        """
+        self.taps = tuple(taps)
+        self.tokens = Tokens(credential, clock)
+        self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, clock=clock, sleep=sleep)
+        self._clock, self._sleep = clock, sleep
+        self._providers: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self.directory = Directory(self, signed_in)
+
+    def send(self, call: Call, *, scope: Scope, once: bool = False) -> Any:
+        """The answer with all its pages joined. Raises CloudError. `once` sends a single attempt, for creating calls.
+
+        An empty listing is believed only where the subscription says that its provider is registered; else ApiDisabled.
+        """
+        scope = self._placed(call, scope)
+        answer: Any = None
+        for page in self.pages(call, scope=scope, once=once):
+            answer = page if answer is None else pages.joined(answer, page)
+        if pages.empty(answer) and call.operation in ("list", "list_in"):
+            self._believe(call, sending(call, scope))
+        return pages.without_link(answer)
+
+    def pages(self, call: Call, *, scope: Scope, once: bool = False) -> Iterator[Any]:
+        """Page after page, for who may stop early; a page may be empty and have a next. Raises CloudError."""
+        what, request = self._meant(call, self._placed(call, scope))
+        tenant = str(call.parameters.get("tenant") or self.directory.tenant_of(what.subscription))
+        ask = read_ask(request, what, tenant=tenant, once=once)
+        seen: set[str] = set()
+        while True:
+            reply = self._arm.answer(ask, self.directory)
+            yield reply.body
+            link, body = pages.following(reply.body, what, ask.body)
+            if not link:
+                return
+            if link in seen:
+                raise Unexpected(
+                    f"reading {request} ({len(seen)} pages so far)", answered="the same page twice", fix="Repeat it."
+                )
+            seen.add(link)
+            if link.startswith(pages.TOKEN):
+                named = replace(request, parameters={**call.parameters, "body": body})
+                ask = replace(ask, request=named, body=body)
+                continue
+            refuse_foreign(link, f"the next page of {request}")
+            # a link carries its own query: httpx replaces the whole of it when it is given another (run 2026-11-29)
+            named = replace(request, parameters={**call.parameters, "nextLink": link})
+            ask = replace(ask, request=named, url=link, query=None)
+
+    def begin(self, call: Call, *, scope: Scope, once: bool = False) -> Begun:
+        """Send a write and say where its end can be seen. Raises CloudError, also for a 200 that says Failed.
+
+        A DELETE of what is not there is a success (`gone`). A write is repeated only where nothing can have happened.
+        """
+        what, request = self._meant(call, self._placed(call, scope))
+        tried = f"{call} of {bounded(what.path, 200)}"
+        ask = read_ask(request, what, tenant=self.directory.tenant_of(what.subscription), once=once)
+        try:
+            reply = self._arm.answer(ask, self.directory)
+        except NotFound:
+            if what.method != "DELETE":
+                raise
+            reply = Reply(404, None, {})
+        resource = str(call.parameters.get("id") or "") if what.method in ("PUT", "PATCH", "DELETE") else ""
+        how, link = lro.follow(reply.status, reply.headers, reply.body, own=ask.url, resource=resource)
+        if link:
+            refuse_foreign(link, f"the operation of {tried}")
+        if how == "done" and lro.judged(lro.word_of(reply.body)) == "failed":
+            raise self._failed(reply.body, tried, what.subscription)
+        wait = wait_of(reply.headers, self._clock())
+        return Begun(
+            method=what.method,
+            status=reply.status,
+            body=reply.body,
+            how=how,
+            tried=tried,
+            resource=resource,
+            url=link,
+            wait=lro.WAIT if wait is None else wait,
+            subscription=what.subscription,
+        )
+
+    def look(self, begun: Begun) -> Look:
+        """One look at an operation that was begun. Raises CloudError when the look fails, never for a failed end."""
+        if begun.how == "done":
+            return Look("succeeded", f"HTTP {begun.status}", begun.body, 0.0)
+        tenant = self.directory.tenant_of(begun.subscription)
+        if begun.how == "resource":
+            what, request = self._meant(Call(type_of(begun.resource), "get", {"id": begun.resource}), Scope())
+            ask = read_ask(request, what, tenant=tenant)
+        else:
+            request = Request("operations", "get", "", begun.subscription, parameters={"operation": begun.url})
+            ask = Ask(request, "GET", begun.url, tenant=tenant)
+        try:
+            reply = self._arm.answer(ask, self.directory)
+        except NotFound:
+            if begun.method != "DELETE":
+                raise
+            return Look("succeeded", "gone", None, 0.0)
+        wait = wait_of(reply.headers, self._clock())
+        return lro.looked(begun.how, reply.status, reply.body, begun.wait if wait is None else wait)
+
+    def poll(self, begun: Begun, *, progress: Progress | None = None, timeout: float = 1800.0) -> Any:
+        """Wait for the end of an operation; its last answer. Raises CloudError with the deepest code of a failure."""
+        end = self._clock() + timeout
+        while True:
+            look = self.look(begun)
+            if look.state == "succeeded":
+                return look.body
+            if look.state == "failed":
+                raise self._failed(look.body, begun.tried, begun.subscription)
+            if self._clock() + look.wait > end:
+                words = f"still {look.word} after {timeout:.0f} s"
+                raise Unreachable(begun.tried, answered=words, fix="Look again later: it goes on without us.")
+            if progress is None:
+                self._sleep(look.wait)
+            else:
+                progress.report(f"{begun.tried}: {look.word}")
+                progress.sleep(look.wait)
+
+    def registration(self, provider: str, account: str) -> str:
+        """The registration state of a provider in a subscription; "NotRegistered" where it is not listed."""
+        at, known = self._providers.get(account, (-FRESH, {}))
+        if self._clock() - at >= FRESH:
+            rows = self.send(PROVIDERS, scope=Scope(account=account))["value"]
+            known = {str(each["namespace"]).lower(): str(each["registrationState"]) for each in rows}
+            self._providers[account] = (self._clock(), known)
+        return known.get(provider.lower(), "NotRegistered")
+
+    def _believe(self, call: Call, what: Sending) -> None:
+        if what.row.shape not in ("subscription", "location", "extension") or not what.subscription:
+            return
+        state = self.registration(what.row.provider, what.subscription)
+        if state.lower() in ("notregistered", "unregistered"):
+            raise ApiDisabled(
+                str(call),
+                answered=f"the subscription says that {what.row.provider} is {state}",
+                code=state,
+                fix=REMEDIES["api_disabled"].format(provider=what.row.provider, subscription=what.subscription),
+            )
+
+    def _meant(self, call: Call, scope: Scope) -> tuple[Sending, Request]:
+        what = sending(call, scope)
+        named = dict(call.parameters)
+        return what, Request(what.row.type, call.operation, scope.location or "", what.subscription, parameters=named)
+
+    def _placed(self, call: Call, scope: Scope) -> Scope:
+        """The scope with the subscription that is used where none is named."""
+        own = "id" not in call.parameters and "parent" not in call.parameters
+        if scope.account or not own or row(call.service).shape not in ("subscription", "location", "bare"):
+            return scope
+        return Scope(scope.location, self.directory.default())
+
+    def _failed(self, body: Any, tried: str, subscription: str) -> CloudError:
+        error = told(200, body, tried, subscription=subscription)
+        if error.code == "HTTP 200":
+            words = f"it ended as {lro.word_of(body) or 'failed'}"
+            return Unexpected(tried, answered=words, code="Failed", fix=REMEDIES["unexpected"])
+        return error

@@ -1,0 +1,55 @@
+"""How answers go on: nextLink, `@odata.nextLink`, Resource Graph's token, Cost Management's positional rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clouds.azure.paths import Sending
+
+TOKEN = "token:"  # noqa: S105 - the mark of a page, no secret
+_LINKS = ("nextLink", "@odata.nextLink", "NextPageLink", "$skipToken")
+
+
+def following(page: Any, what: Sending, asked: Any) -> tuple[str, Any]:
+    """The link of the next page ("" for none; `token:...` where the page is asked for in the body) and its body."""
+    if not isinstance(page, Mapping):
+        return "", None
+    if what.row.shape == "tenant-query":
+        token = page.get("$skipToken")
+        if not token:
+            return "", None
+        body = dict(asked or {})
+        return f"{TOKEN}{token}", {**body, "options": {**body.get("options", {}), "$skipToken": token}}
+    holder = page.get("properties") if what.row.shape == "extension-query" else page
+    link = next((holder[key] for key in _LINKS if holder.get(key)), "") if isinstance(holder, Mapping) else ""
+    return (link if isinstance(link, str) else ""), asked
+
+
+def joined(first: Any, more: Any) -> Any:
+    """Two pages as one: lists that both have are put together, whatever else the first one says stays."""
+    if not isinstance(first, Mapping) or not isinstance(more, Mapping):
+        return first
+    out = dict(first)
+    for key, value in more.items():
+        old = out.get(key)
+        if key in ("value", "data", "rows", "Items") and isinstance(value, list):
+            out[key] = [*(old if isinstance(old, list) else []), *value]
+        elif key == "properties" and isinstance(old, Mapping) and isinstance(value, Mapping) and "rows" in value:
+            out[key] = joined(old, value)
+    return out
+
+
+def without_link(answer: Any) -> Any:
+    """The joined answer without the marks of its pages."""
+    if not isinstance(answer, Mapping):
+        return answer
+    out = {key: value for key, value in answer.items() if key not in _LINKS}
+    if isinstance(out.get("properties"), Mapping) and "rows" in out["properties"]:
+        out["properties"] = without_link(out["properties"])
+    return out
+
+
+def empty(answer: Any) -> bool:
+    """Whether a listing says that nothing is there."""
+    return answer is None or (isinstance(answer, Mapping) and answer.get("value") == [])
