@@ -8,8 +8,10 @@ from typing import Any
 from clouds.models import Record
 from tools.measure.record import Part, Run
 
-OUTCOMES = {"kv_cache_bytes", "kv_cache_tokens", "load_seconds", "max_concurrency"}
+OUTCOMES = {"kv_cache_bytes", "kv_cache_bytes_per_token", "kv_cache_bytes_from", "kv_cache_tokens", "max_concurrency"}
 """Engine facts that follow from everything else: they are figures of a comparison, not causes."""
+MEASURED = ("_seconds", "_gib")
+"""How the names of an engine's own measurements end: how long its start took, where its memory went."""
 CHECKPOINT = {"model_sha256", "parameters", "weights_bytes", "quantization"}
 """Facts of the weights themselves: listed only where the model's name does not say it already."""
 UNSEEN = ""
@@ -83,7 +85,8 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
         yield "engine variant", run.subject.variant
     engine = run.engine.model_dump(exclude_defaults=True) if run.engine else {}
     facts = {**engine, **engine.pop("settings", {})}
-    yield from _fields("engine", {name: facts[name] for name in facts if name not in {*OUTCOMES, "model", "settings"}})
+    kept = (name for name in facts if name not in {*OUTCOMES, "model", "settings"} and not name.endswith(MEASURED))
+    yield from _fields("engine", {name: facts[name] for name in kept})
     yield "profile", run.profile
     yield "measurements", ", ".join(part.name for part in run.parts)
     for part in run.parts:

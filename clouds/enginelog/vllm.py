@@ -1,0 +1,103 @@
+"""vLLM's log on a GPU, and the lines that it prints on every accelerator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from clouds.enginelog import memory, vllm_tpu
+from clouds.enginelog.lines import GIB, Found, last, whole
+from clouds.models import EngineFacts, Setting
+
+PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("version", re.compile(r"(?:API server version|V1 LLM engine \(v)\s*([0-9][\w.+-]*)")),
+    ("weights", re.compile(r"Model loading took ([\d.]+) ?GiB(?: memory)? and ([\d.]+) seconds")),
+    ("read", re.compile(r"Loading weights took ([\d.]+) seconds")),
+    ("kv_bytes", re.compile(r"Available KV cache memory: ([\d.]+) GiB")),
+    ("kv_tokens", re.compile(r"KV cache size: ([\d,]+) tokens")),
+    ("concurrency", re.compile(r"Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)x")),
+    ("quantization", re.compile(r"\bquantization=([\w-]+)")),
+    ("kv_dtype", re.compile(r"\bkv_cache_dtype=([\w-]+)")),
+    ("kv_stores", re.compile(r"Using ([\w-]+) data type to store kv cache")),
+    ("context", re.compile(r"\bmax_seq_len=(\d+)")),
+    ("parallel", re.compile(r"\btensor_parallel_size=(\d+)")),
+    ("model", re.compile(r"LLM engine .*?\bmodel='([^']{1,200})'")),
+    ("compile", re.compile(r"torch\.compile (?:takes|took) ([\d.]+) s")),
+    ("graphs", re.compile(r"Graph capturing finished in ([\d.]+) sec")),
+    ("start", re.compile(r"init engine .*took ([\d.]+) s")),
+    ("compilation", re.compile(r"init engine .*\(compilation: ([\d.]+) s\)")),
+    ("free", re.compile(r"Free memory on device \(([\d.]+)/([\d.]+) GiB\)")),
+    ("budget", re.compile(r"Desired GPU memory utilization is \(([\d.]+), ([\d.]+) GiB\)")),
+    ("used", re.compile(r"Actual usage is ([\d.]+) GiB for (?:weight|consumed memory)")),
+    ("activation", re.compile(r"([\d.]+) GiB for peak activation")),
+    ("graph_memory", re.compile(r"([\d.]+) GiB for CUDAGraph memory")),
+)
+SEEN = {"version", "weights", "kv_tokens", "model"}
+"""One of these is enough to know that it is vLLM that speaks."""
+_NUMBERS = {
+    "start_seconds": ("start", 0),
+    "compile_seconds": ("compile", 0),
+    "graph_seconds": ("graphs", 0),
+    "gpu_memory_free_gib": ("free", 0),
+    "gpu_memory_total_gib": ("free", 1),
+    "gpu_memory_utilization": ("budget", 0),
+    "gpu_memory_budget_gib": ("budget", 1),
+    "gpu_memory_used_gib": ("used", 0),
+    "activation_gib": ("activation", 0),
+    "graph_memory_gib": ("graph_memory", 0),
+}
+"""What has no field of its own: its name in `settings`, the pattern, the group."""
+
+
+def read(lines: Sequence[str]) -> EngineFacts | None:
+    """The facts; None when vLLM has not spoken."""
+    found, chips = last(PATTERNS, lines), vllm_tpu.read(lines)
+    if not found.keys() & SEEN and not chips:
+        return None
+    facts: dict[str, Any] = {
+        "engine": "vllm",
+        "version": found.get("version", ("",))[0],
+        "model": found.get("model", ("",))[0],
+    }
+    settings: dict[str, Setting] = {}
+    if "parallel" in found:
+        settings["tensor_parallel_size"] = int(found["parallel"][0])
+    settings |= {name: float(found[key][at]) for name, (key, at) in _NUMBERS.items() if key in found}
+    if "compilation" in found:  # what the engine counts in all, where it says so
+        settings["compile_seconds"] = float(found["compilation"][0])
+    facts |= _weights(found) | _cache(found)
+    if "quantization" in found:
+        facts["quantization"] = "" if found["quantization"][0] == "None" else found["quantization"][0]
+    if chips:
+        facts, settings = vllm_tpu.joined(chips, facts, settings)
+    elif facts.get("kv_cache_bytes") is not None:
+        settings |= memory.account(None, None, facts["kv_cache_bytes"] / GIB)
+    return EngineFacts(**facts, settings=settings)
+
+
+def _weights(found: Found) -> dict[str, Any]:
+    if "weights" in found:
+        return {
+            "weights_bytes": round(float(found["weights"][0]) * GIB),
+            "load_seconds": float(found["weights"][1]),
+        }
+    return {"load_seconds": float(found["read"][0])} if "read" in found else {}
+
+
+def _cache(found: Found) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    if "kv_bytes" in found:
+        facts["kv_cache_bytes"] = round(float(found["kv_bytes"][0]) * GIB)
+    if "kv_tokens" in found:
+        facts["kv_cache_tokens"] = whole(found["kv_tokens"][0])
+    if "concurrency" in found:
+        facts["context_tokens"] = whole(found["concurrency"][0])
+        facts["max_concurrency"] = float(found["concurrency"][1])
+    elif "context" in found:
+        facts["context_tokens"] = int(found["context"][0])
+    if "kv_dtype" in found:
+        facts["kv_cache_dtype"] = found["kv_dtype"][0]
+    if "kv_stores" in found and facts.get("kv_cache_dtype", "auto") == "auto":
+        facts["kv_cache_dtype"] = found["kv_stores"][0]
+    return facts
