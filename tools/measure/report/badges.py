@@ -1,0 +1,50 @@
+"""What has to be seen before any number is believed: not whole, failed, warnings, a quick look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tools.measure.profiles import PROFILES
+from tools.measure.record import Run
+from tools.measure.report.page import Lines, Tone
+
+
+def badges(run: Run) -> Iterator[tuple[Tone, str]]:
+    """Of one run."""
+    yield ("good", "complete") if run.state == "complete" else ("warn", run.state.upper())
+    if run.warnings:
+        yield "warn", f"{len(run.warnings)} warning{'' if len(run.warnings) == 1 else 's'}"
+    if run.profile in PROFILES and PROFILES[run.profile].caveat:
+        yield "warn", f"{run.profile} profile: shows large differences only"
+    if run.price is None:
+        yield "quiet", "no price known"
+
+
+def badges_of_all(runs: Sequence[Run]) -> Iterator[tuple[Tone, str]]:
+    """Of several runs: what any of them has, with its name."""
+    whole = sum(run.state == "complete" for run in runs)
+    if whole == len(runs):
+        yield "good", f"all {len(runs)} runs complete"
+    for run in runs:
+        if run.state != "complete":
+            yield "warn", f"{run.id} {run.state.upper()}"
+    warned = [run.id for run in runs if run.warnings]
+    if warned:
+        yield "warn", f"warnings in {', '.join(warned[:4])}{f' and {len(warned) - 4} more' if len(warned) > 4 else ''}"
+    if any(run.profile in PROFILES and PROFILES[run.profile].caveat for run in runs):
+        yield "warn", "quick profile: shows large differences only"
+
+
+def troubles(run: Run, name: str = "") -> Lines:
+    """Everything that stands against a run, in sentences; empty where nothing does."""
+    start = f"{name}: " if name else ""
+    lines = []
+    if run.state != "complete":
+        reason = f"; it ended with: {run.failure}" if run.failure else ""
+        lines.append(f"{start}{run.state}; missing: {', '.join(run.missing) or 'not known'}{reason}")
+    elif run.failure:
+        lines.append(f"{start}{run.failure}")
+    lines += [f"{start}{each.text}" for each in run.warnings]
+    if run.profile in PROFILES and PROFILES[run.profile].caveat:
+        lines.append(f"{start}{PROFILES[run.profile].caveat}")
+    return Lines(tuple(lines), "warn", "Before reading the numbers")

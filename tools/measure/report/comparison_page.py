@@ -1,0 +1,87 @@
+"""A comparison as a report: what differs first, then each figure's ratio, range and verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tools.measure.comparing import report
+from tools.measure.comparing.compare import Comparison, Versus, display_names
+from tools.measure.comparing.differences import Difference
+from tools.measure.comparing.repeats import SPEEDS, drifts
+from tools.measure.record import Run
+from tools.measure.report.about import about
+from tools.measure.report.badges import badges_of_all, troubles
+from tools.measure.report.decision_blocks import decision_sections
+from tools.measure.report.forest import Move, Ratio, drift_chart, ratio_chart
+from tools.measure.report.ladder_blocks import ladder_sections
+from tools.measure.report.loads import load_charts_across
+from tools.measure.report.page import Block, Cell, Chart, Charts, Lines, Page, Section, Table
+from tools.measure.report.questions_table import clipped
+from tools.measure.report.run_page import lead
+from tools.measure.report.versus_blocks import drift_table, versus_section
+
+
+def comparison_page(found: Comparison, runs: Sequence[Run]) -> Page:
+    """The whole report, from the comparison and the runs that it was made from."""
+    names = display_names(runs)
+    warned = [line for run in runs for line in troubles(run, names[run.id]).lines]
+    blocks: list[Block] = [
+        Lines(tuple(warned), "warn", "Before reading the numbers"),
+        Section("What differs", tuple(_differs(found.differs, runs, names))),
+        Charts(tuple(_charts(found, runs, names))),
+        *(versus_section(each, found.base_name) for each in found.versus),
+        *ladder_sections(found.ladder, runs),
+        *(section for run in runs for section in decision_sections(run, names[run.id])),
+        Section("What to know besides", (Lines(tuple(report.notes(found, runs))),)),
+    ]
+    if found.repeats:
+        blocks.append(Section("Drift, every figure", tuple(drift_table(each) for each in found.repeats), folded=True))
+    blocks += [Section(f"How {names[run.id]} was measured", about(run).blocks, folded=True) for run in runs]
+    who = tuple(f"{'Base' if run is runs[0] else 'Run'} {names[run.id]}: {lead(run)}" for run in runs)
+    return Page(report.headline(found), who, tuple(badges_of_all(runs)), tuple(blocks))
+
+
+def _differs(differs: Sequence[Difference], runs: Sequence[Run], names: Mapping[str, str]) -> Iterator[Block]:
+    if not differs:
+        yield Lines(("Nothing that was recorded.",))
+        return
+    heads = ("", *(names[run.id] for run in runs))
+    rows = (
+        (
+            Cell(each.what),
+            *(Cell(clipped(value) or "not recorded", tone="" if value else "quiet") for value in each.values),
+        )
+        for each in differs
+    )
+    yield Table(heads, tuple(rows))
+
+
+def _charts(found: Comparison, runs: Sequence[Run], names: Mapping[str, str]) -> Iterator[Chart]:
+    moved = drifts(found.repeats)
+    for versus in found.versus:
+        ratios = [*_ratios(versus, moved)]
+        if chart := ratio_chart(f"{versus.name} against {found.base_name}", ratios, found.base_name):
+            yield chart
+    if chart := drift_chart("Drift: the base measured again", list(_moves(found)), found.base_name):
+        yield chart
+    yield from load_charts_across(runs, names)
+
+
+def _ratios(versus: Versus, moved: Mapping[str, float]) -> Iterator[Ratio]:
+    for row in versus.rows:
+        if row.main and row.ratio is not None and row.ratio > 0:
+            key = f"{versus.run}|{row.key}|ratio"
+            yield Ratio(row.figure, row.ratio, row.low, row.high, row.verdict, key, moved.get(row.key))
+
+
+def _moves(found: Comparison) -> Iterator[Move]:
+    keys = dict.fromkeys(row.key for each in found.repeats for row in each.rows if row.key.endswith(SPEEDS))
+    for key in keys:
+        rows = [(each.run, row) for each in found.repeats for row in each.rows if row.key == key]
+        again = tuple((f"{run}|{key}|drift", row.drift_percent) for run, row in rows)
+        others = tuple(
+            (versus.name, f"{versus.run}|{key}|change", 100 * (row.ratio - 1))
+            for versus in found.versus
+            if (row := versus.row(key)) is not None and row.ratio is not None
+        )
+        yield Move(rows[0][1].figure, again, others)
