@@ -46,6 +46,8 @@ class Listing:
     """One read a scope. `rows` is where the items stand: "Volumes", "Reservations[].Instances[]", "items.*.disks[]".
 
     `once`: the service is global; it is read at the pack's home place only. `nothing_on`: error codes that mean "none".
+    `ask` makes the parameters where the account or the place is part of them ("projects/p/locations/-").
+    `assets`: what an inventory of the whole organization calls these rows, where the pack has such an inventory.
     """
 
     service: str
@@ -54,11 +56,17 @@ class Listing:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     once: bool = False
     nothing_on: tuple[str, ...] = ()
+    ask: Callable[[Scope], Mapping[str, Any]] | None = None
+    assets: tuple[str, ...] = ()
 
     @property
     def call(self) -> Call:
-        """The request."""
+        """The request where no place is part of it."""
         return Call(self.service, self.operation, self.parameters)
+
+    def at(self, scope: Scope) -> Call:
+        """The request in one place."""
+        return self.call if self.ask is None else Call(self.service, self.operation, self.ask(scope))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +75,7 @@ class Detail:
 
     With `batch` above 1 one request serves many rows; `pair` = (key of a row of `of`, key of a row of the answer)
     matches them. `late` is read only for rows that were judged waste. `where` sends it to another place.
+    `assets` as for a listing, at the location that `spot` reads from a row of `of`.
     """
 
     of: Listing | Detail
@@ -80,6 +89,8 @@ class Detail:
     nothing_on: tuple[str, ...] = ()
     late: bool = False
     where: Callable[[Row, Scope], Scope] | None = None
+    assets: tuple[str, ...] = ()
+    spot: Callable[[Row], str] | None = None
 
 
 @dataclass(frozen=True)

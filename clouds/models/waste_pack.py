@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,6 +23,29 @@ class Bill:
     covered: Mapping[str, tuple[str, ...]]
     """The bill's service -> the words with which ids of checks begin that look at it."""
     permission: str
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """One paged read that says for all places at once which sorts of resources are where.
+
+    Where it answers for a place, readings of sorts that it does not name there are not sent: there is nothing. Places
+    that it does not answer for are read as if there were no inventory.
+    """
+
+    roots: Listing
+    """What the inventories stand on (organizations); one of them that cannot be read is left out."""
+    ask: Callable[[Row, Sequence[str]], Call]
+    """(root, sorts) -> the request."""
+    rows: str
+    answers_for: Callable[[Row], str]
+    """The place that a row says was looked at; "" for a row that says nothing of the kind."""
+    asset: Callable[[Row], tuple[str, str, str]]
+    """A row as (the place as `number` names it, the sort, the location)."""
+    number: Callable[[Row], str]
+    """How the inventory names a place, from the row of `places`."""
+    operation: str
+    """`service.Operation` of what `ask` makes."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +77,29 @@ class WastePack:
     policy: Callable[[], str] = lambda: ""
     """The least that an identity needs for a scan, in the form that this cloud takes."""
     scope_word: str = "region"
+    scope: Callable[[str, str], Scope] = Scope
+    """(place, the account that is signed in to) -> where calls of that place are sent; for places that are accounts
+    themselves (projects, subscriptions) the place is the scope's account."""
+    inventory: Inventory | None = None
+    lost: Callable[[Any], Sequence[str]] = lambda _answer: ()
+    """What an answer itself says it could not read (zones that did not answer), in words."""
     keep_hint: str = ""
     """How the tag or label `modelrig-keep` is written in this cloud."""
+
+    @property
+    def by_account(self) -> bool:
+        """Whether each place is an account of its own (a project, a subscription)."""
+        return self.scope("a place", "an account").account == "a place"
+
+    def place_of(self, location: str, account: str) -> str:
+        """The place that a resource was found from."""
+        return account if self.by_account else location
 
     @property
     def reads(self) -> frozenset[str]:
         """`service.Operation` of everything that any check reads."""
         places = {f"{self.places.service}.{self.places.operation}"}
+        if self.inventory is not None:
+            roots = self.inventory.roots
+            places |= {f"{roots.service}.{roots.operation}", self.inventory.operation}
         return frozenset(places.union(*(check.operations for check in self.checks)))

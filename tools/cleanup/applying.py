@@ -100,7 +100,9 @@ class Run:
         return any(self._state(finding, step) == "intent" for step in finding.steps if not step.backup)
 
     def _reread(self, findings: list[PlannedFinding]) -> None:
-        wanted = {each.id: Sought(each.cloud, each.check, each.location, each.resource) for each in findings}
+        wanted = {
+            each.id: Sought(each.cloud, each.check, each.location, each.resource, each.account) for each in findings
+        }
         there = reread(wanted.values(), self._connect, self._now(), self._progress)
         for finding in findings:
             found = there[wanted[finding.id]]

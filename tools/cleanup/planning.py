@@ -16,7 +16,7 @@ from tools.waste.records import Finding
 
 def sought(finding: Finding) -> Sought:
     """What is read again for a finding."""
-    return Sought(finding.cloud, finding.check, finding.location, finding.resource)
+    return Sought(finding.cloud, finding.check, finding.location, finding.resource, finding.account)
 
 
 def make(

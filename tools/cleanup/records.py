@@ -91,7 +91,14 @@ class PlannedFinding:
     @property
     def scope(self) -> Scope:
         """Where its calls are sent."""
-        return Scope(self.call_location, self.account)
+        return Scope(self.call_location or None, self.account)
+
+    @property
+    def where(self) -> str:
+        """Its place in words: with the account where its calls go to no location, but to the account as a whole."""
+        return " ".join(
+            part for part in (self.cloud, "" if self.call_location else self.account, self.location) if part
+        )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ class Sought:
     check: str
     location: str
     resource: str
+    account: str = ""
+    """The project or subscription it is in, for clouds that are looked at by these."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ def _one_cloud(cloud: Cloud, group: list[Sought], now: datetime, progress: Progr
     for each in group:
         only.setdefault(each.check, set()).add(each.resource)
     checks = tuple(check for check in pack.checks if check.id in only)
-    places = tuple(dict.fromkeys(each.location for each in group))
     world = {check.id for check in checks if check.kind.once}
-    places = tuple(dict.fromkeys(GLOBAL if each.check in world else each.location for each in group))
+    place = {each: GLOBAL if each.check in world else pack.place_of(each.location, each.account) for each in group}
+    places = tuple(dict.fromkeys(place.values()))
     account = cloud.identity.read().account
     survey = Survey(
         pack,
@@ -78,14 +80,14 @@ def _one_cloud(cloud: Cloud, group: list[Sought], now: datetime, progress: Progr
     looked = survey.run(checks, places)
     wasted = {(each.check.id, each.id): each for each in looked.wasted}
     met: dict[tuple[str, str], str] = {}
-    whole: dict[str, str] = {}
-    for _, judged in looked.judged:
+    whole: dict[tuple[str, str], str] = {}
+    for there, judged in looked.judged:
         met.update({(judged.check.id, resource): word for resource, word in judged.met.items()})
         if judged.ended != "judged":
-            whole[judged.check.id] = f"{judged.ended}: {judged.reason}"
+            whole[judged.check.id, there] = f"{judged.ended}: {judged.reason}"
     found = {}
     for each in group:
         key = (each.check, each.resource)
-        word = met.get(key) or whole.get(each.check) or "gone"
+        word = met.get(key) or whole.get((each.check, place[each])) or "gone"
         found[each] = Reread(wasted.get(key), "" if key in wasted else word)
     return found

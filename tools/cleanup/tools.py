@@ -13,7 +13,7 @@ from clouds.base import Missing, Progress
 from clouds.errors import InvalidInput
 from clouds.models import Record
 from tools import confirm as confirming
-from tools.cleanup import planning, script, store
+from tools.cleanup import planning, reach, script, store
 from tools.cleanup.applying import Outcome, Run
 from tools.cleanup.journal import Journal
 from tools.cleanup.records import CleanupPlan, words
@@ -164,7 +164,7 @@ def _planned(plan: CleanupPlan, printed: str, token: str, until: str, limit: int
         steps=steps,
         rows=tuple(
             PlanRow(
-                finding=each.id, resource=each.name, check=each.check, where=f"{each.cloud} {each.location}",
+                finding=each.id, resource=each.name, check=each.check, where=each.where,
                 steps=len(each.steps), usd_per_month=each.usd_per_month, owner=each.owner,
             )
             for each in rows
@@ -224,11 +224,8 @@ def apply_cleanup(
         cloud = clouds.get(name)
         if isinstance(cloud.waste, Missing) or isinstance(cloud.api, Missing):
             raise InvalidInput("plan", f"{name} has nothing to clean up with here", fix="Set it up as it was.")
-        account = cloud.identity.read().account
-        if other := [each.account for each in found.findings if each.cloud == name and each.account != account]:
-            raise InvalidInput(
-                "plan", f"was made in account {other[0]}, and you are signed in to {account}", fix="Sign in as before."
-            )
+        if problem := reach.problem(cloud, {each.account for each in found.findings if each.cloud == name}, progress):
+            raise InvalidInput("plan", problem, fix="Sign in as before.")
     run = Run(found, clouds.get, Journal(book, found.id), progress, book.clock, Clock(time.monotonic))
     return applied(found, run.run())
 

@@ -74,7 +74,7 @@ def _finding(
         title=check.title,
         category=check.category,
         cloud=cloud,
-        account=account,
+        account=wasted.scope.account or account,
         location=wasted.place,
         kind=check.kind.name,
         resource=wasted.id,

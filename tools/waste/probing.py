@@ -37,7 +37,8 @@ def probe(cloud: Cloud, progress: Progress, place: str = "") -> Probed | None:
     pack = cloud.waste
     if isinstance(pack, Missing) or isinstance(cloud.api, Missing):
         return None
-    where = place or pack.home
+    where = place or (cloud.identity.read().account if pack.by_account else pack.home)
+    here = pack.scope(where, "") if pack.by_account else Scope(where)
     listings = {f"{pack.places.service}.{pack.places.operation}": pack.places}
     for check in pack.checks:
         for read in check.all_reads:
@@ -50,7 +51,8 @@ def probe(cloud: Cloud, progress: Progress, place: str = "") -> Probed | None:
     unclear: list[str] = []
     try:
         for read in listings.values():
-            traffic.ask(read.call, Scope(pack.home if read.once else where), read)
+            at = Scope(pack.home) if read.once else here
+            traffic.ask(read.at(at), at, read)
         while traffic.open:
             read, _, error = traffic.take(progress)
             absent = isinstance(error, Unreachable) and not pack.offered(read.service, where)

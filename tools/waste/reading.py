@@ -185,6 +185,16 @@ def fill(box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
         _fill_metric(box, read, ask, answer, error)
 
 
+def untold(box: Box, ask: Ask, lost: Sequence[str]) -> None:
+    """Note what an answer itself says it could not read: the rest of it counts, and the reading is not whole."""
+    for words in lost:
+        error = ValueError(f"the answer is not whole: {words}")
+        if ask.rows:
+            box.failed.update({id(row): error for row in ask.rows})
+        else:
+            box.lost = [*box.lost, (f"{box.read.service}.{box.read.operation}", error)]
+
+
 def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseException | None) -> None:
     if isinstance(error, NotFound):  # it was deleted between the listing and this read: nothing of it is left to judge
         box.given.update({id(row): [] for row in ask.rows})

@@ -56,6 +56,8 @@ class _Heard:
     checks: list[str] = field(default_factory=list)
     usd: float = 0.0
     seconds: float = 0.0
+    by_account: set[str] = field(default_factory=set)
+    """Clouds whose places are accounts of their own."""
     below: int = 0
     below_usd: float = 0.0
 
@@ -138,6 +140,8 @@ def _one(
     heard.dates |= rates.dates
     heard.excludes += [word for word in pack.excludes if word not in heard.excludes]
     heard.checks += [check.id for check in checks]
+    if pack.by_account:
+        heard.by_account.add(name)
     _hear(name, who, looked, heard)
 
 
@@ -163,10 +167,16 @@ def _hear(cloud: str, who: Identity, looked: Looked, heard: _Heard) -> None:
     by_place: dict[str, list[judging.Judged]] = {place: [] for place in looked.places}
     for place, judged in looked.judged:
         by_place[place].append(judged)
-        _gaps(cloud, who.account, place, judged, heard)
+        _gaps(cloud, judged.scope.account or who.account, place, judged, heard)
         heard.judged.append(judged)
     for place, all_judged in by_place.items():
-        heard.scopes.append(_end(cloud, who.account, place, all_judged, heard.findings))
+        own = cloud in heard.by_account and place != GLOBAL
+        here = [
+            each
+            for each in heard.findings
+            if each.cloud == cloud and (each.account if own else each.location) == place and each.suppressed is None
+        ]
+        heard.scopes.append(_end(cloud, place if own else who.account, place, all_judged, here))
 
 
 def _gaps(cloud: str, account: str, place: str, judged: judging.Judged, heard: _Heard) -> None:
@@ -186,10 +196,9 @@ def _gaps(cloud: str, account: str, place: str, judged: judging.Judged, heard: _
 
 
 def _end(
-    cloud: str, account: str, place: str, all_judged: Sequence[judging.Judged], findings: Sequence[Finding]
+    cloud: str, account: str, place: str, all_judged: Sequence[judging.Judged], here: Sequence[Finding]
 ) -> ScopeEnd:
     ended = [judged.ended for judged in all_judged]
-    here = [each for each in findings if (each.cloud, each.location) == (cloud, place) and each.suppressed is None]
     reasons = {judged.reason for judged in all_judged if judged.ended != "judged"}
     word = "done"
     if ended and not ended.count("judged"):
@@ -221,7 +230,7 @@ def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Sc
         complete=not heard.unread and not heard.unresolved,
         who=tuple(heard.who),
         scopes=tuple(heard.scopes),
-        totals=summing.totals(counted, kept),
+        totals=summing.totals(counted, kept, frozenset(heard.by_account)),
         coverage=summing.coverage(heard.judged, heard.scopes, tuple(dict.fromkeys(heard.checks))),
         pricing=Pricing(
             BASIS, HOURS, min(heard.dates, default=""), max(heard.dates, default=""), tuple(heard.excludes)

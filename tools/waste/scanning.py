@@ -15,7 +15,7 @@ from tools.ledger import Book
 from tools.result import Result, table
 from tools.settings import Settings
 from tools.waste import bill as billing
-from tools.waste import exceptions, grouping, report, store
+from tools.waste import exceptions, grouping, places, report, store
 from tools.waste.records import Gap, Scan
 from tools.waste.report.words import coverage_words, headline, who_words
 from tools.waste.scan import Wanted, scan
@@ -139,7 +139,8 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
     """What a call answers for a scan."""
     totals, cover, pricing, effort = found.totals, found.coverage, found.pricing, found.effort
     groups = grouping.groups(found.findings)
-    rows = tuple(_row(group) for group in groups[:limit])
+    accounts = places.by_account(found)
+    rows = tuple(_row(group, accounts) for group in groups[:limit])
     shown = sum(group.count for group in groups[:limit])
     ended = [each.ended for each in found.scopes]
     gaps = (*found.unread, *found.unresolved)
@@ -211,13 +212,13 @@ def _by_check(found: Scan, limit: int) -> tuple[CheckSum, ...]:
     return tuple(rows)
 
 
-def _row(group: grouping.Group) -> FindingRow:
+def _row(group: grouping.Group, accounts: frozenset[str]) -> FindingRow:
     finding = group.first
     many = group.count > 1
     return FindingRow(
         finding=finding.id,
         resource=f"{group.count:,} x {finding.kind}, e.g. {finding.name}" if many else finding.name,
-        where=f"{finding.cloud} {finding.location}",
+        where=places.where(finding, accounts),
         why=f"{finding.check}: {finding.title.lower()}" if many else f"{finding.check}: {finding.reason}"[:160],
         usd_per_month=group.usd_per_month,
         billing="" if finding.billing == "billed" else finding.billing,

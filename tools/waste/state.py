@@ -12,6 +12,7 @@ from typing import Any
 
 from clouds.models import Scope
 from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck
+from tools.waste.inventory import Held
 from tools.waste.judging import Judged, Verdict
 from tools.waste.reading import Ask, Box, depths
 from tools.waste.sight import Sight
@@ -84,8 +85,9 @@ class Order:
 class State:
     """One scope: its boxes, and which checks wait for them."""
 
-    def __init__(self, place: str, scope: Scope, now: datetime, order: Order) -> None:
-        self.place, self.scope = place, scope
+    def __init__(self, place: str, scope: Scope, now: datetime, order: Order, held: Held | None = None) -> None:
+        """`held` is what an inventory says is in this place; None: nothing is known beforehand."""
+        self.place, self.scope, self.held = place, scope, held
         self.boxes: dict[Reading, Box] = {read: Box(read, scope) for read in order.reads}
         self.children, self.twice, self.depth = order.children, order.twice, order.depth
         self.runs = [Run(check, waiting) for check, waiting in zip(order.checks, order.waiting, strict=True)]

@@ -10,7 +10,7 @@ from pydantic import Field
 from clouds.models import Record
 from tools.ledger import Book
 from tools.result import Result, capped
-from tools.waste import store
+from tools.waste import places, store
 from tools.waste.records import Finding
 from tools.waste.summing import COSTS, by, cents
 
@@ -90,6 +90,7 @@ def summarize_findings(
     shown_groups, groups_showing = capped(groups, limit)
     shown, showing = capped(chosen, limit)
     total = cents(sum(usd))
+    accounts = places.by_account(found)
     unpriced = sum(each.usd_per_month is None for each in chosen)
     if not found.complete:
         notes.append("This scan is not complete: something could not be read.")
@@ -111,7 +112,7 @@ def summarize_findings(
         groups=shown_groups,
         groups_showing=groups_showing,
         showing=showing,
-        rows=tuple(_row(each) for each in shown),
+        rows=tuple(_row(each, accounts) for each in shown),
         notes=tuple(notes),
         next=f'explain_finding("{chosen[0].id}", scan="{found.id}").' if chosen else "",
     )
@@ -138,12 +139,12 @@ def _value(finding: Finding, name: str) -> str:
     return str(getattr(finding, name)) or "none"
 
 
-def _row(finding: Finding) -> Row:
+def _row(finding: Finding, accounts: frozenset[str]) -> Row:
     return Row(
         finding=finding.id,
         resource=finding.name,
         check=finding.check,
-        where=f"{finding.cloud} {finding.location}",
+        where=places.where(finding, accounts),
         usd_per_month=finding.usd_per_month,
         billing="" if finding.billing == "billed" else finding.billing,
     )

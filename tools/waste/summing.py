@@ -24,8 +24,11 @@ def by(findings: Iterable[Finding], key: Callable[[Finding], str]) -> Mapping[st
     return dict(sorted(sums.items(), key=lambda item: (-item[1].usd_per_month, item[0])))
 
 
-def totals(counted: Sequence[Finding], kept: Sequence[Finding]) -> Totals:
-    """The totals of what counts; what is kept by an exception stands apart."""
+def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: frozenset[str] = frozenset()) -> Totals:
+    """The totals of what counts; what is kept by an exception stands apart.
+
+    `by_account`: clouds whose scopes are accounts (projects, subscriptions) and not locations.
+    """
     usd = [each.usd_per_month for each in counted if each.usd_per_month is not None and each.billing in COSTS]
     month = sum(usd)
     billing = [each.billing for each in counted]
@@ -43,7 +46,9 @@ def totals(counted: Sequence[Finding], kept: Sequence[Finding]) -> Totals:
         cheapest_usd_per_month=cents(min(usd)) if usd else None,
         dearest_usd_per_month=cents(max(usd)) if usd else None,
         by_check=by(counted, lambda each: each.check),
-        by_scope=by(counted, lambda each: f"{each.cloud}/{each.location}"),
+        by_scope=by(
+            counted, lambda each: f"{each.cloud}/{each.account if each.cloud in by_account else each.location}"
+        ),
         by_category=by(counted, lambda each: each.category),
     )
 

@@ -19,8 +19,9 @@ from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Call, Scope
 from clouds.models.waste import Detail, Listing, Metric, WasteCheck
 from clouds.models.waste_pack import WastePack
+from tools.waste import inventory
 from tools.waste.judging import judge, late_rows, tags_of
-from tools.waste.reading import Ask, Box, extract, fill, requests
+from tools.waste.reading import Ask, Box, extract, fill, requests, untold
 from tools.waste.sight import Sight
 from tools.waste.state import Looked, Order, Run, Shared, State, Wasted, fingerprint, is_late
 from tools.waste.traffic import Traffic
@@ -40,6 +41,7 @@ class Survey:
         self._only, self._keep_rows = only, keep_rows
         self._traffic = Traffic(api, in_flight=pack.in_flight, clock=time.monotonic)
         self._looked = Looked(account)
+        self._rows: dict[str, Any] = {}
         self._said = 0.0
 
     def run(self, checks: tuple[WasteCheck, ...], places: tuple[str, ...]) -> Looked:
@@ -53,7 +55,12 @@ class Survey:
             world = tuple(check for check in checks if check.kind.once)
             if local:
                 order = Order(local)
-                states += [State(place, Scope(place, account), self._now, order) for place in named if place != GLOBAL]
+                held = self._inventory(local, named)
+                states += [
+                    State(place, self._pack.scope(place, account), self._now, order, held.get(place))
+                    for place in named
+                    if place != GLOBAL
+                ]
             if world and (not places or GLOBAL in places):
                 states.append(State(GLOBAL, Scope(self._pack.home, account), self._now, Order(world)))
             self._looked.places = [state.place for state in states]
@@ -82,7 +89,8 @@ class Survey:
             if places:  # they were named, so that nothing has to be known about the others
                 return list(places)
             raise error
-        known = sorted({place for row in extract(answer, read.rows) if (place := self._pack.place(row))})
+        self._rows = {place: row for row in extract(answer, read.rows) if (place := self._pack.place(row))}
+        known = sorted(self._rows)
         for place in places:
             if place not in known and place != GLOBAL:
                 raise InvalidInput(
@@ -92,6 +100,23 @@ class Survey:
                     allowed=tuple(known),
                 )
         return list(places) or known
+
+    def _inventory(self, checks: tuple[WasteCheck, ...], named: list[str]) -> dict[str, inventory.Held]:
+        """What each place holds, where the pack has an inventory that answers; a single place is read in full."""
+        one, sorts = self._pack.inventory, inventory.sorts(checks)
+        rows = {place: self._rows[place] for place in named if place in self._rows}
+        if one is None or not sorts or self._only is not None or len(rows) < 2:
+            return {}
+        home = Scope(self._pack.home, self._looked.account)
+        roots = [row for answer in self._told([one.roots.at(home)], home) for row in extract(answer, one.roots.rows)]
+        return inventory.read_off(one, self._told([one.ask(row, sorts) for row in roots], home), rows)
+
+    def _told(self, calls: list[Call], where: Scope) -> list[Any]:
+        """The answers of calls that only save others: one that fails is left out."""
+        for call in calls:
+            self._traffic.ask(call, where, None)
+        heard = [self._traffic.take(self._progress) for _ in calls]
+        return [answer for _, answer, error in heard if error is None]
 
     def _begin(self, states: list[State]) -> None:
         first = []
@@ -103,13 +128,19 @@ class Survey:
             box.asked, box.open = True, 1
             read = box.read
             if isinstance(read, Listing):
-                self._traffic.ask(read.call, state.scope, (state, box, Ask(read.parameters)), depth=-rank)
+                if inventory.nothing(read, state.held):
+                    box.open = 0
+                    self._ready(state, box)
+                    continue
+                self._traffic.ask(read.at(state.scope), state.scope, (state, box, Ask(read.parameters)), depth=-rank)
 
     def _hear(self, state: State, box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
         if isinstance(error, Unreachable) and not self._pack.offered(box.read.service, state.scope.location or ""):
             # A service that a region does not have has no name there either: no answer comes, instead of a refusal.
             error = NotOffered(error.tried, answered=f"{box.read.service} is not in {state.place}", fix=error.fix)
         fill(box, ask, answer, error)
+        if error is None:
+            untold(box, ask, self._pack.lost(answer))
         box.open -= 1
         if box.open == 0:
             if is_late(box.read):
@@ -139,7 +170,8 @@ class Survey:
         # Where another kind's check joins over these rows, all of them are needed and none may be left out.
         kind = kinds[0] if kinds and all(each.of is parent.read for each in kinds) else None
         only = self._wanted(state, kind)
-        asks = list(requests(box, parent.rows, self._now, kind, only))
+        rows = inventory.there(box.read, parent.rows, state.held) if isinstance(box.read, Detail) else parent.rows
+        asks = list(requests(box, rows, self._now, kind, only))
         self._send(state, box, asks)
         if not asks:
             self._ready(state, box)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tools.figures import duration
 from tools.page import shell
+from tools.waste.places import by_account
 from tools.waste.records import Finding, Gap, Scan
 from tools.waste.report.charts import bars
 from tools.waste.report.words import coverage_words, headline, money, undo, who_words
@@ -35,7 +36,7 @@ def render(scan: Scan) -> str:
             f"<section><h2>By check</h2>{bars('By check', scan.totals.by_check, titles)}</section>",
             f"<section><h2>By place</h2>{bars('By place', scan.totals.by_scope, {})}</section>",
             "</div>",
-            _table(scan.findings),
+            _table(scan.findings, by_account(scan)),
         ]
     parts += [
         _kept(scan.suppressed),
@@ -99,12 +100,12 @@ def _cards(scan: Scan) -> str:
     )
 
 
-def _table(findings: Sequence[Finding]) -> str:
+def _table(findings: Sequence[Finding], accounts: frozenset[str]) -> str:
     head = "".join(
         f'<th class="{css}" data-k="{kind}" scope="col"><button type="button">{escape(word)}</button></th>'
         for css, word, kind in _HEADS
     )
-    rows = "\n".join(_row(finding) for finding in findings)
+    rows = "\n".join(_row(finding, accounts) for finding in findings)
     return (
         "<h2>Findings</h2>"
         '<div class="tools"><input id="filter" type="search" placeholder="filter: every word must occur" '
@@ -113,7 +114,7 @@ def _table(findings: Sequence[Finding]) -> str:
     )
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: Finding, accounts: frozenset[str]) -> str:
     usd = finding.usd_per_month
     bound = "" if finding.bound == "exact" or not usd else f"<small>{finding.bound}</small>"
     cost = {"unpriced": "unknown", "free": "free", "prepaid": "prepaid", "booked elsewhere": "elsewhere"}.get(
@@ -123,12 +124,13 @@ def _row(finding: Finding) -> str:
     age = "" if finding.age_days is None else f"{finding.age_days:,.0f}"
     value = "" if usd is None else f"{usd:g}" if usd == int(usd) else f"{usd:.2f}"
     notes = "".join(f"<small>{escape(note)}</small>" for note in finding.notes)
+    holder = f"{finding.cloud} {finding.account}" if finding.cloud in accounts else finding.cloud
     return (
         f'<tr data-usd="{value}" data-w="{escape(finding.category)} {escape(finding.account)} {finding.id}">'
         f'<td class="c1 num" data-v="{value}">{escape(cost)}{bound}</td>'
         f'<td class="c2"><b>{escape(finding.name)}</b><small>{escape(finding.check)}</small>'
         f"<code>{escape(finding.resource)}</code></td>"
-        f'<td class="c3">{escape(finding.location)}<small>{escape(finding.cloud)}</small></td>'
+        f'<td class="c3">{escape(finding.location)}<small>{escape(holder)}</small></td>'
         f'<td class="c4">{escape(finding.reason)}{owner}{notes}</td>'
         f'<td class="c5 num" data-v="{"" if finding.age_days is None else finding.age_days}">{age}</td>'
         f'<td class="c6">{escape(undo(finding))}</td></tr>'
