@@ -20,7 +20,7 @@ def about(run: Run) -> Section:
 
 def when(run: Run) -> str:
     """The moment that a run began."""
-    return moment(run.started) if len(run.started) > 16 else run.started
+    return moment(run.started)
 
 
 def _subject(run: Run) -> Iterator[tuple[str, str]]:
@@ -30,7 +30,8 @@ def _subject(run: Run) -> Iterator[tuple[str, str]]:
     if run.subject.variant:
         yield "variant", run.subject.variant
     yield "profile", run.profile
-    yield "settings", _flat(run.settings)
+    if run.settings:
+        yield "settings", _flat(run.settings)
     if run.price is None:
         yield "price", "not known, so no cost is"
     else:

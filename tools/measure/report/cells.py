@@ -35,7 +35,7 @@ def grid_chart(
     if not rows or not questions:
         return None
     name_wide = min(220.0, max(width_of(name) for name in rows) + 14)
-    end_wide = max((width_of(words, 12) for words in ends.values()), default=0.0) + 14
+    end_wide = 1.35 * max((width_of(words, 12) for words in ends.values()), default=0.0) + 14
     step = max(SMALLEST, min(LARGEST, (WIDE - name_wide - end_wide) / len(questions)))
     wide = name_wide + step * len(questions) + end_wide
     kinds = [kind for kind in KINDS if any(kind in row for row in rows.values())]

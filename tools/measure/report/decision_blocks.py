@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from tools.measure.decisions.keeping import decisions_of
 from tools.measure.decisions.summary import TaskSummary, summarize
 from tools.measure.record import Run
-from tools.measure.report.page import Block, Cell, Chart, Charts, Lines, Section, Table, num
+from tools.measure.report.page import Cell, Chart, Charts, Lines, Section, Table, num
 from tools.measure.report.reliability import reliability_chart
 
+HEADS = (
+    "task", "right", "accuracy", "majority share", "ECE", "ECE of a perfect model", "temperature", "ECE after it",
+    "label mass", "with a fallback", "p50, ms", "p90, ms",
+)  # fmt: skip
 NEEDS = "Calibration is not drawn: the package numpy is not installed on the machine that made this page."
 
 
-def decision_sections(run: Run, name: str = "") -> Iterator[Section]:
-    """What the decisions of a run show; nothing where it made none."""
-    part = run.part("decisions")
-    decisions = decisions_of(part.items) if part else ()
-    if not decisions:
-        return
-    heading = "Decisions" + (f": {name}" if name else "")
-    try:
-        tasks = summarize(decisions)
-    except ImportError:
-        yield Section(heading, (Lines((NEEDS,)),))
-        return
-    charts = tuple(_charts(run, tasks, name))
-    blocks: list[Block] = [Charts(charts), _table(run, tasks)]
-    if not charts:
-        blocks.insert(0, Lines(("No read had all it needs for a calibration chart.",)))
-    yield Section(heading, tuple(blocks))
+def decision_section(runs: Sequence[Run], names: Mapping[str, str] = {}) -> Iterator[Section]:
+    """What the decisions of runs show, all charts side by side; nothing where none was made."""
+    charts: list[Chart] = []
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        part = run.part("decisions")
+        decisions = decisions_of(part.items) if part else ()
+        if not decisions:
+            continue
+        try:
+            tasks = summarize(decisions)
+        except ImportError:
+            yield Section("Decisions", (Lines((NEEDS,)),))
+            return
+        charts += _charts(run, tasks, names.get(run.id, ""))
+        rows += _rows(run, tasks, names.get(run.id, ""))
+    if rows:
+        table = Table(HEADS, tuple(rows), frozenset(range(1, len(HEADS))))
+        none = () if charts else ("No read had all it needs for a calibration chart.",)
+        yield Section("Decisions", (Charts(tuple(charts)), Lines(none), table))
 
 
 def _charts(run: Run, tasks: tuple[TaskSummary, ...], name: str) -> Iterator[Chart]:
@@ -39,12 +46,7 @@ def _charts(run: Run, tasks: tuple[TaskSummary, ...], name: str) -> Iterator[Cha
             yield reliability_chart(heading, task.calibration, f"{run.id}|reliability.{task.task}")
 
 
-def _table(run: Run, tasks: tuple[TaskSummary, ...]) -> Table:
-    heads = (
-        "task", "right", "accuracy", "majority share", "ECE", "ECE of a perfect model", "temperature", "ECE after it",
-        "label mass", "with a fallback", "p50, ms", "p90, ms",
-    )  # fmt: skip
-    rows = []
+def _rows(run: Run, tasks: tuple[TaskSummary, ...], name: str) -> Iterator[tuple[Cell, ...]]:
     for task in tasks:
         key = f"{run.id}|summary.{task.task}|"
         found, fitted = task.calibration, task.temperature
@@ -60,9 +62,6 @@ def _table(run: Run, tasks: tuple[TaskSummary, ...]) -> Table:
             "p50_ms": task.p50_ms,
             "p90_ms": task.p90_ms,
         }
-        lost = [
-            f"{count:,} {word}" for count, word in ((task.failed, "failed"), (task.unreadable, "unreadable")) if count
-        ]
+        lost = [f"{n:,} {word}" for n, word in ((task.failed, "failed"), (task.unreadable, "unreadable")) if n]
         right = Cell(f"{task.right:,} of {task.n:,}", float(task.right), f"{key}right", small=", ".join(lost))
-        rows.append((Cell(task.task), right, *(num(value, f"{key}{name}") for name, value in values.items())))
-    return Table(heads, tuple(rows), frozenset(range(1, len(heads))))
+        yield (Cell(task.task, small=name), right, *(num(value, f"{key}{what}") for what, value in values.items()))

@@ -10,12 +10,15 @@ from tools.measure.report.page import Block, Cards, Cell, Chart, Charts, Facts, 
 from tools.page import shell
 from tools.result import visible
 
+LONG = 150
+"""Characters of a headline from which it is set smaller."""
+
 
 def render(page: Page) -> str:
     """The whole page. Everything that came from outside is escaped here, and only here."""
     badges = "".join(f'<span class="badge {tone}">{_text(words)}</span>' for tone, words in page.badges)
     parts = [
-        f"<h1>{_text(page.title)}</h1>",
+        f"<h1{_class('long' if len(page.title) > LONG else '')}>{_text(page.title)}</h1>",
         *(f'<p class="soft">{_text(line)}</p>' for line in page.lead),
         f"<p>{badges}</p>" if badges else "",
         *(_block(block, 2) for block in page.blocks),

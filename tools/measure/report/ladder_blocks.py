@@ -95,9 +95,10 @@ def _counts(counted: Counted) -> Table:
         cells = [num(float(getattr(row, name)), f"{key}{name}") for name in whole]
         cells += [
             num(getattr(row, name), f"{key}{name}")
-            for name in ("tokens_per_second", "times_base_speed", "percent_of_base_bytes", "p_value")
+            for name in ("tokens_per_second", "times_base_speed", "percent_of_base_bytes")
         ]
         base = row.rung == counted.base
+        cells.append(Cell("") if base else num(row.p_value, f"{key}p_value"))
         verdict = Cell("base", tone="quiet") if base else verdict_cell(row.verdict)
         rows.append((Cell(row.rung, small="split" if row.split else ""), *cells, verdict))
     return Table(heads, tuple(rows), frozenset(range(1, 12)))

@@ -65,7 +65,7 @@ def line_chart(
     x_scale = _x_scale(loads, left + 22, right - 22)
     parts = [
         *_axes(x_scale, y_scale, loads, y_ticks, (left, right, bottom), prefix),
-        text(left - 6, top - 12, y_words, css="soft", font_size=12),
+        text(4, top - 12, y_words, css="soft", font_size=12),
         text((left + right) / 2, HEIGHT - 8, x_words, anchor="middle", css="soft", font_size=12),
         *legend,
     ]
@@ -119,12 +119,12 @@ def _legend(series: Sequence[Series]) -> tuple[list[str], float]:
     parts, x, y = [], 4.0, 14.0
     for each in series:
         name = shortened(each.name, 200, 12)
-        wide = 30 + width_of(name, 12) + 16
+        wide = 34 + width_of(name, 12) + 16
         if x > 4 and x + wide > WIDTH:
             x, y = 4.0, y + 18
-        parts.append(line(x, y - 4, x + 22, y - 4, f"l{each.colour}{' dash' if each.dashed else ''}"))
-        parts.append(marker(each.shape, x + 11, y - 4, f"m{each.colour}", size=4))
-        parts.append(text(x + 28, y, name, font_size=12))
+        parts.append(line(x, y - 4, x + 26, y - 4, f"l{each.colour}{' dash' if each.dashed else ''}"))
+        parts.append(marker(each.shape, x + 13, y - 4, f"m{each.colour}", size=4))
+        parts.append(text(x + 32, y, name, font_size=12))
         x += wide
     return parts, y + 30
 

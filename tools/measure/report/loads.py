@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tools.measure.record import Figure, Part, Run
 from tools.measure.report.lines import SERIES, Point, Series, line_chart
 from tools.measure.report.page import Chart
+from tools.measure.report.svg import MARKERS
 
+RING = MARKERS.index("ring")
 AT_ONCE = "requests at once"
 QUANTILES = (("p50", 0, False), ("p90", 2, True), ("p99", 1, True))
 TIMES = (("ttft", "Time to first token"), ("tpot", "Time per output token"))
@@ -34,48 +36,60 @@ def load_charts(run: Run) -> Iterator[Chart]:
         yield chart
 
 
-def load_charts_across(runs: Sequence[Run], names: Mapping[str, str]) -> Iterator[Chart]:
-    """Several runs: one colour a run."""
-    if chart := throughput(runs, names):
+def load_charts_across(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Iterator[Chart]:
+    """Several runs: one colour a run. `repeats` are ids of the base measured again: rings in its colour."""
+    if chart := throughput(runs, names, repeats):
         yield chart
     for name, heading in TIMES:
-        if chart := _across(runs, names, name, heading):
+        if chart := _across([run for run in runs if run.id not in repeats], names, name, heading):
             yield chart
-    if chart := cost(runs, names):
+    if chart := cost(runs, names, repeats):
         yield chart
 
 
-def throughput(runs: Sequence[Run], names: Mapping[str, str]) -> Chart | None:
+def throughput(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Chart | None:
     """Median of the batches of each level, with every batch beside it."""
+    single = len(runs) == 1
     series = [
-        Series(names.get(run.id, run.name), tuple(_points(run, "tokens_per_second", samples=len(runs) == 1)), n, n)
-        for n, run in enumerate(runs[:SERIES])
+        Series(names.get(run.id, run.name), tuple(_points(run, "tokens_per_second", samples=single)), colour, shape)
+        for run, colour, shape in _styled(runs, repeats)
     ]
-    caption = "Median of the batches; bar: slowest to fastest batch." + (
-        " Small dots: every batch." if len(runs) == 1 else ""
-    )
-    return line_chart(
-        "Throughput against concurrency",
-        series,
-        x_words=AT_ONCE,
-        y_words="output tokens/s",
-        caption=caption + _left(runs),
-    )
+    caption = "Median of the batches; bar: slowest to fastest batch."
+    caption += " Small dots: every batch." if single else _rings(repeats)
+    heading, words = "Throughput against concurrency", "output tokens/s"
+    return line_chart(heading, series, x_words=AT_ONCE, y_words=words, caption=caption + _left(runs))
 
 
-def cost(runs: Sequence[Run], names: Mapping[str, str]) -> Chart | None:
+def cost(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Chart | None:
     """US dollars per million output tokens, where a price is known."""
     series = []
-    for n, run in enumerate(runs[:SERIES]):
+    for run, colour, shape in _styled(runs, repeats):
         points = [_cost(run, row.at_once, row.usd_per_million_output) for row in run.costs]
-        series.append(Series(names.get(run.id, run.name), tuple(sorted(points, key=lambda point: point.x)), n, n))
+        points.sort(key=lambda point: point.x)
+        series.append(Series(names.get(run.id, run.name), tuple(points), colour, shape))
     hourly = any(run.price is not None and run.price.hourly for run in runs if run.costs)
     caption = "It holds only while the endpoint is kept that busy." if hourly else "By the price of its tokens."
-    unknown = [names.get(run.id, run.name) for run in runs if not run.costs]
-    if unknown and len(unknown) < len(runs):
+    unknown = [names.get(run.id, run.name) for run in runs if not run.costs and levels(run)]
+    if unknown and any(run.costs for run in runs):
         caption += f" No price is known of {', '.join(unknown)}."
     heading, words = "Cost per million output tokens against load", "$ per million output tokens"
-    return line_chart(heading, series, x_words=AT_ONCE, y_words=words, caption=caption + _left(runs), prefix="$")
+    caption += _rings(repeats) + _left(runs)
+    return line_chart(heading, series, x_words=AT_ONCE, y_words=words, caption=caption, prefix="$")
+
+
+def _styled(runs: Sequence[Run], repeats: Collection[str]) -> Iterator[tuple[Run, int, int]]:
+    """Colour and shape of each run that is drawn: the base's repeats are rings in its colour."""
+    others = 0
+    for run in runs[:SERIES]:
+        if run.id in repeats:
+            yield run, 0, RING
+        else:
+            yield run, others, others
+            others += 1
+
+
+def _rings(repeats: Collection[str]) -> str:
+    return " Rings: the base measured again." if repeats else ""
 
 
 def _cost(run: Run, level: int, usd: float) -> Point:

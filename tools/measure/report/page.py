@@ -122,6 +122,11 @@ def num(value: float | None, key: str, tone: Tone = "", small: str = "") -> Cell
     return Cell("–" if value is None else written(value), value, key, tone, small)
 
 
+def ratio(value: float | None, key: str) -> Cell:
+    """How many times: always three decimals, so that a column of them lines up."""
+    return Cell("–" if value is None else f"{value:.3f}", value, key)
+
+
 def written(value: float) -> str:
     """Four significant digits, thousands separated."""
     return number(four(value))

@@ -10,7 +10,7 @@ from tools.measure.measured_rows import level_rows
 from tools.measure.record import Figure, Run
 from tools.measure.report.about import about, when
 from tools.measure.report.badges import badges, troubles
-from tools.measure.report.decision_blocks import decision_sections
+from tools.measure.report.decision_blocks import decision_section
 from tools.measure.report.figures_table import part_sections, range_words
 from tools.measure.report.ladder_blocks import rung_chart
 from tools.measure.report.loads import decode_behind, load_charts
@@ -23,7 +23,7 @@ CARDS = 12
 def run_page(run: Run) -> Page:
     """The whole report of one run, from its record alone."""
     charts = [*load_charts(run), *(each for each in (decode_behind(run), rung_chart(run)) if each is not None)]
-    blocks: list[Block] = [troubles(run), Cards(tuple(_cards(run))), Charts(tuple(charts)), *decision_sections(run)]
+    blocks: list[Block] = [troubles(run), Cards(tuple(_cards(run))), Charts(tuple(charts)), *decision_section((run,))]
     long = run.part("longcontext")
     if long and (table := passphrases(long)):
         blocks.append(Section("Passphrases in long prompts", (table,)))

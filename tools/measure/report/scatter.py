@@ -65,7 +65,7 @@ def _named(name: str, x: float, y: float, taken: list[tuple[float, float, float]
     for dx, dy in ((8, 4), (-8 - wide, 4), (-wide / 2, -9), (-wide / 2, 18), (8, 18), (8, -9), (-8 - wide, 18)):
         left, base = x + dx, y + dy
         clear = all(base - 12 >= b or base + 12 <= b or left > r or left + wide < lft for lft, r, b in taken)
-        if clear and left > 48 and left + wide < WIDTH and base > 22:
+        if clear and left > 48 and left + wide < WIDTH and 22 < base < HEIGHT - 50:
             taken.append((left, left + wide, base))
             return [text(left, base, words, font_size=12)]
     return []

@@ -10,7 +10,7 @@ from tools.measure.comparing.pairs import AnswersRow
 from tools.measure.comparing.repeats import Repeat
 from tools.measure.comparing.rows import Row
 from tools.measure.report.ladder_blocks import verdict_cell
-from tools.measure.report.page import Block, Cell, Lines, Section, Table, num
+from tools.measure.report.page import Block, Cell, Lines, Section, Table, num, ratio
 from tools.measure.report.questions_table import clipped
 
 MOVED = 100
@@ -18,24 +18,23 @@ MOVED = 100
 NUMBERS = frozenset({1, 2, 3, 4, 5})
 
 
-def versus_section(versus: Versus, base: str) -> Section:
-    """Main figures open, the finer ones folded, then the answers."""
+def versus_section(versus: Versus, base: str, *, folded: bool = False) -> Section:
+    """Main figures open, the finer ones folded, then the answers. `folded`: one of many."""
     main = [row for row in versus.rows if row.main]
     rest = [row for row in versus.rows if not row.main]
     counts = ", ".join(
         f"{versus.verdicts.get(word, 0)} {word}" for word in ("better", "worse", "within noise", "cannot say")
     )
-    blocks: list[Block] = [
-        _rows(versus, main, base, versus.facts),
-        Lines((f"Of all {len(versus.rows):,} figures: {counts}.",)),
-    ]
+    blocks: list[Block] = [_rows(versus, main, base, versus.facts)]
+    if versus.rows:
+        blocks.append(Lines((f"Of all {len(versus.rows):,} figures: {counts}.",)))
     if rest:
         blocks.append(Section(f"Finer figures: {len(rest):,}", (_rows(versus, rest, base),), folded=True))
     asked = {"answers": versus.answers, **versus.items}
     for part, row in asked.items():
         if row is not None:
             blocks += _answers(versus.run, part, row, base, versus.name)
-    return Section(f"{versus.name} against {base}", tuple(blocks))
+    return Section(f"{versus.name} against {base}", tuple(blocks), folded=folded)
 
 
 def _rows(versus: Versus, rows: Sequence[Row], base: str, facts: Sequence[FactRow] = ()) -> Table:
@@ -43,19 +42,18 @@ def _rows(versus: Versus, rows: Sequence[Row], base: str, facts: Sequence[FactRo
     made = [
         (
             Cell(row.figure),
-            *(
-                num(getattr(row, name), f"{versus.run}|{row.key}|{name}")
-                for name in ("base", "other", "ratio", "low", "high")
-            ),
+            *(num(getattr(row, name), f"{versus.run}|{row.key}|{name}") for name in ("base", "other")),
+            *(ratio(getattr(row, name), f"{versus.run}|{row.key}|{name}") for name in ("ratio", "low", "high")),
             Cell(row.method),
-            verdict_cell(row.verdict, row.why),
+            verdict_cell(row.verdict, _why(row)),
         )
         for row in rows
     ]
     made += [
         (
             Cell(each.fact),
-            *(num(getattr(each, name), f"{versus.run}|fact.{each.fact}|{name}") for name in ("base", "other", "ratio")),
+            *(num(getattr(each, name), f"{versus.run}|fact.{each.fact}|{name}") for name in ("base", "other")),
+            ratio(each.ratio, f"{versus.run}|fact.{each.fact}|ratio"),
             Cell(""),
             Cell(""),
             Cell(""),
@@ -64,6 +62,13 @@ def _rows(versus: Versus, rows: Sequence[Row], base: str, facts: Sequence[FactRo
         for each in facts
     ]
     return Table(heads, tuple(made), NUMBERS)
+
+
+def _why(row: Row) -> str:
+    """A range that lies on one side of 1 speaks for itself."""
+    if row.verdict in {"better", "worse"}:
+        return "no overlap" if row.no_overlap else ""
+    return row.why
 
 
 def _answers(run: str, part: str, row: AnswersRow, base: str, name: str) -> Iterator[Block]:

@@ -78,8 +78,19 @@ def warned(run: Run) -> Run:
 
 def hostile(run: Run) -> Run:
     """The same run with markup wherever text comes from outside."""
-    first = run.parts[-1].items[0].model_copy(
-        update={"question": HOSTILE, "expected": HOSTILE, "said": HOSTILE, "reply": HOSTILE, "right": False, "kind": HOSTILE}
+    first = (
+        run.parts[-1]
+        .items[0]
+        .model_copy(
+            update={
+                "question": HOSTILE,
+                "expected": HOSTILE,
+                "said": HOSTILE,
+                "reply": HOSTILE,
+                "right": False,
+                "kind": HOSTILE,
+            }
+        )
     )
     asked = run.parts[-1].model_copy(update={"items": (first, *run.parts[-1].items[1:]), "errors": {HOSTILE: 1}})
     subject = run.subject.model_copy(update={"model": HOSTILE, "variant": HOSTILE, "ref": HOSTILE})
@@ -115,7 +126,9 @@ def rung(name: str, index: int, count: int = 250, *, machine: str = "L4", seed: 
     return made(
         f"{machine.lower()}-{name.lower().replace('_', '-')}",
         parts=(part("ladder", [figure], items=tuple(asked), settings=settings),),
-        engine=EngineFacts(engine="llama.cpp", version="b11699", quantization=name, weights_bytes=9_311_305_152 // (index + 1)),
+        engine=EngineFacts(
+            engine="llama.cpp", version="b11699", quantization=name, weights_bytes=9_311_305_152 // (index + 1)
+        ),
         hardware=Hardware(accelerators=(machine,)),
     )
 
@@ -164,7 +177,12 @@ def long_context(id_: str = "long") -> Run:
     ]  # fmt: skip
     asked = [each.model_copy(update={"right": each.right and each.outcome == "ok"}) for each in asked]
     figures = [
-        rate(f"longcontext.decode_at.{ahead}", f"decode behind {ahead:,} tokens, tokens/s", value, (value * 0.99, value * 1.02))
+        rate(
+            f"longcontext.decode_at.{ahead}",
+            f"decode behind {ahead:,} tokens, tokens/s",
+            value,
+            (value * 0.99, value * 1.02),
+        )
         for ahead, value in ((0, 134.1), (32_768, 101.0), (120_000, 66.7))
     ]
     return made(id_, parts=(part("longcontext", figures, items=tuple(asked)),))
