@@ -121,6 +121,26 @@ def _arms(annotation: Any) -> tuple[Any, ...]:
     )
 
 
+WANTED = {
+    "int": "takes a whole number",
+    "int_from_float": "takes a whole number",
+    "float": "takes a number",
+    "finite_number": "takes a finite number",
+    "bool": "takes true or false",
+    "string": "takes a text",
+    "dict": "takes an object of names and values",
+    "mapping": "takes an object of names and values",
+    "list": "takes a list",
+    "tuple": "takes a list",
+    "string_too_long": "takes at most {max_length} characters",
+    "string_too_short": "takes at least {min_length} characters",
+    "too_long": "takes at most {max_length} entries",
+    "too_short": "takes at least {min_length} entries",
+}
+"""What an argument takes, by the kind of pydantic's complaint."""
+BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+
+
 def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, ...]]:
     """One pydantic error as (field, words, allowed)."""
     name = ".".join(str(part) for part in error["loc"]) or "arguments"
@@ -141,8 +161,19 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
         near = difflib.get_close_matches(str(error.get("input")), allowed, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         return name, f"{given} is not known.{hint} Allowed: {', '.join(allowed)}", allowed
-    words = error["msg"][0].lower() + error["msg"][1:]
-    return name, f"{words.replace('input should', 'should')} (given: {given})", ()
+    limits = _limits(model.model_fields.get(str(error["loc"][0]))) if len(error["loc"]) == 1 else ""
+    if limits and kind.startswith(("greater_than", "less_than")):
+        return name, f"takes{limits}, not {given}", ()
+    wanted = WANTED.get(kind.removesuffix("_parsing").removesuffix("_type"), error["msg"][0].lower() + error["msg"][1:])
+    return name, f"{wanted.format(**context)}{limits if '{' not in wanted else ''}, not {given}", ()
+
+
+def _limits(info: FieldInfo | None) -> str:
+    """ " from 1 to 100", where a number is bounded."""
+    found = {
+        word: getattr(each, word) for each in (info.metadata if info else ()) for word in BOUNDS if hasattr(each, word)
+    }
+    return "".join(f" {BOUNDS[word]} {value:,}" for word, value in found.items())
 
 
 def _plain(name: str, value: Any, info: FieldInfo) -> None:
