@@ -8,6 +8,7 @@ from clouds.errors import InvalidInput
 from tools.measure.answers import ANSWERS
 from tools.measure.decisions.deciding import DECISIONS
 from tools.measure.decode import DECODE
+from tools.measure.drafters.drafting import DRAFTERS
 from tools.measure.ladder.asking import LADDER
 from tools.measure.load import LOAD
 from tools.measure.longcontext import LONGCONTEXT
@@ -20,6 +21,7 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     LOAD,
     ANSWERS,
     LONGCONTEXT,
+    DRAFTERS,
     LADDER,
     DECISIONS,
     TOOLCALLS,

@@ -85,6 +85,8 @@ class BatchRecord(Record):
     client_cpu: float
     """CPU seconds of the client per second."""
     client_lag_p99_ms: float | None = None
+    counters: Mapping[str, float] = {}
+    """By how much the engine's own counters moved meanwhile, where a measurement read them."""
     requests: tuple[RequestRecord, ...] = ()
 
 

@@ -45,6 +45,7 @@ def _batch(label: str, at_once: int, batch: Batch) -> BatchRecord:
         tokens=sum(reply.tokens for reply in batch.good),
         client_cpu=round(share.cpu, 4),
         client_lag_p99_ms=None if share.lag_p99 is None else round(1e3 * share.lag_p99, 3),
+        counters=dict(batch.counters),
         requests=tuple(_request(reply, batch.started) for reply in batch.replies),
     )
 

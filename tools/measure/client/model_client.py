@@ -58,6 +58,8 @@ class Batch:
     started: float
     wall: float
     share: Share = field(repr=False)
+    counters: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """By how much the engine's own counters moved meanwhile, where a measurement read them."""
 
     @property
     def good(self) -> tuple[Reply, ...]:

@@ -11,6 +11,7 @@ from tools.measure.comparing.facts import FactRow, facts
 from tools.measure.comparing.pairs import AnswersRow, answers
 from tools.measure.comparing.repeats import Repeat, drifts, repeat, split
 from tools.measure.comparing.rows import Row, rows
+from tools.measure.drafters.sweep import Sweep, sweep
 from tools.measure.ladder.telling import LadderSection, ladder_section
 from tools.measure.record import Run
 from tools.measure.statistics.words import Word
@@ -48,6 +49,7 @@ class Comparison(Record):
     versus: tuple[Versus, ...]
     repeats: tuple[Repeat, ...]
     ladder: LadderSection | None = None
+    drafters: Sweep | None = None
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
@@ -63,6 +65,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
         versus=tuple(_versus(base, other, names[other.id], moved) for other in others),
         repeats=repeats,
         ladder=ladder_section(runs),
+        drafters=sweep(runs, names),
     )
 
 

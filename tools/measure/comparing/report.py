@@ -90,6 +90,7 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
             yield f"{versus.name}: {what} differ, so which of them makes a figure differ cannot be said."
         if not versus.causes:
             yield f"{versus.name}: nothing differs that could make a figure differ, as far as was recorded."
+    yield from (f"Drafters: {line}." for line in (found.drafters.notes if found.drafters else ()))
     yield from (_drift(each, found.base_name) for each in found.repeats)
     if found.versus and not found.repeats:
         yield f"{found.base_name} was not measured again at the end, so that drift is not known."

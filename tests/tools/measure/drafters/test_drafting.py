@@ -1,0 +1,88 @@
+"""The drafter measurement against a server that says what it drafted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clouds.errors import InvalidInput
+from tests.tools.measure.scripted import Said, Scripted, run_of, speaking, value
+from tools.measure.drafters.drafting import plan
+from tools.measure.drafters.prompts import KINDS
+from tools.measure.measurement import Ask
+from tools.measure.options import Options
+from tools.measure.profiles import QUICK, STANDARD
+from tools.measure.record import Run
+
+TOKENS = 13
+OPTIONS = ("drafters.kinds=code,story", "drafters.repeats=2", "drafters.tokens=13")
+
+
+def drafting(folder: Path, *, kept: int, drafted: int, **more: Any) -> Run:
+    """Replies of 13 tokens; the metrics count as many drafts a reply."""
+
+    def metrics(_body: object) -> str:
+        replies = len(server.bodies)
+        lines = [f"vllm:generation_tokens_total {TOKENS * replies}"]
+        if drafted:
+            lines.append(f"vllm:spec_decode_num_draft_tokens_total {drafted * replies}")
+            lines.append(f"vllm:spec_decode_num_accepted_tokens_total {kept * replies}")
+        return "\n".join(lines) + "\n"
+
+    server: Scripted
+    with speaking(lambda _: Said("word " * 60, finish="length", tokens=TOKENS), paths={"/metrics": metrics}) as server:
+        return run_of(server, folder, "drafters", *OPTIONS, levels=(1, 4), **more)
+
+
+def test_tokens_a_step_and_guesses_kept_come_from_what_the_counters_moved_by(tmp_path: Path) -> None:
+    run = drafting(tmp_path, kept=8, drafted=12)
+    assert run.state == "complete"
+    for key in ("drafters", "drafters.at_4"):
+        assert value(run, f"{key}.tokens_per_step") == 3, "12 tokens after the first in 4 steps"
+        assert value(run, f"{key}.kept_percent") == pytest.approx(100 * 8 / 12)
+        assert value(run, f"{key}.drafted_per_step") == 3
+    assert value(run, "drafters.story.tokens_per_step") == 3
+    assert (value(run, "drafters.tokens_per_second") or 0) > 0
+    part = run.part("drafters")
+    assert part is not None
+    assert [batch.label for batch in part.batches] == 2 * ["kind code", "kind story", "at 4"]
+    assert part.batches[2].counters == {"generated": 52, "drafted": 48, "accepted": 32}
+
+
+def test_the_geometric_mean_is_that_of_the_kinds(tmp_path: Path) -> None:
+    run = drafting(tmp_path, kept=0, drafted=0)
+    samples = [run.figure(f"drafters.{kind}.tokens_per_second") for kind in ("code", "story")]
+    mean = run.figure("drafters.tokens_per_second")
+    assert mean is not None
+    for repeat, whole in enumerate(mean.samples):
+        code, story = (each.samples[repeat] for each in samples if each)
+        assert whole == pytest.approx((code * story) ** 0.5)
+    assert value(run, "drafters.tokens_per_step") == 1
+    kept = run.figure("drafters.kept_percent")
+    assert kept is not None
+    assert (kept.value, kept.why) == (None, "nothing was drafted")
+
+
+def test_an_engine_that_tells_nothing_still_has_its_speeds(tmp_path: Path) -> None:
+    with speaking(lambda _: Said("word " * 60, finish="length", tokens=TOKENS)) as server:
+        run = run_of(server, tmp_path, "drafters", *OPTIONS, levels=(1,))
+    step = run.figure("drafters.tokens_per_step")
+    assert step is not None
+    assert (step.value, step.why.startswith("the engine does not report")) == (None, True)
+    assert (value(run, "drafters.tokens_per_second") or 0) > 0
+    assert run.state == "complete"
+
+
+def test_every_run_sends_the_same_words_and_no_level_of_one() -> None:
+    first, second = plan(Ask(STANDARD, "a")), plan(Ask(STANDARD, "b"))
+    assert first == second
+    assert (first.kinds, first.repeats, first.tokens, first.levels) == (tuple(KINDS), 3, 256, (4, 16))
+    assert first.steps == 3 * (6 + 2)
+    assert plan(Ask(QUICK, "a")).tokens == 48
+
+
+def test_a_kind_that_there_is_not_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(InvalidInput, match=r"drafters\.kinds=poem"):
+        plan(Ask(QUICK, "a", options=Options({"drafters.kinds": "code,poem"})))

@@ -1,0 +1,1 @@
+"""Speculative decoding: what a drafter gains, what each guess costs, and from how many requests on it loses."""
