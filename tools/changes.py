@@ -79,7 +79,9 @@ def update_endpoint(
         state=endpoint.state,
         changed=tuple(words),
         expires=endpoint.expires,
-        next="" if endpoint.state == "ready" else f'`get_endpoint("{endpoint.ref}")` until it is ready.',
+        next=f'`query_model("{endpoint.ref}")`, or `measure_model` for figures.'
+        if endpoint.state == "ready"
+        else f'`get_endpoint("{endpoint.ref}")` until it is ready.',
     )
 
 
@@ -164,7 +166,9 @@ def delete_endpoint(ref: Target, book: Book, progress: Progress) -> Deleted:
         parts=deletion.parts,
         spent_usd=history.spent(book, deployment.id) if deployment else "",
         notes=(deletion.note,) if deletion.note else (),
-        next="" if deletion.gone else "the same call again; `list_endpoints` shows what still exists.",
+        next="`list_endpoints` shows what else exists and bills."
+        if deletion.gone
+        else "the same call again; `list_endpoints` shows what still exists.",
     )
 
 

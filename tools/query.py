@@ -86,6 +86,7 @@ def query_model(
         completion_tokens=tokens,
         seconds=round(reply.seconds, 4),
         tokens_per_second=None if rate is None else round(rate, 2),
+        next=f'`measure_model("{target.ref}")` for figures worth quoting.',
     )
 
 

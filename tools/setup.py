@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -77,7 +78,7 @@ class Setup(Result):
     active_deployments: int
     unresolved_steps: int
     waste_scan: tuple[Probed, ...] = ()
-    least_policy: dict[str, str] = Field(default_factory=dict)
+    least_policy: Mapping[str, str] = {}
 
 
 def check_setup(
@@ -115,7 +116,8 @@ def check_setup(
         settings=tuple(
             SettingValue(
                 setting=name,
-                value=", ".join(map(str, value.value)) if isinstance(value.value, tuple) else str(value.value),
+                value=(", ".join(map(str, value.value)) if isinstance(value.value, tuple) else str(value.value))
+                or "not set",
                 origin=value.origin,
                 meaning=KNOWN[name][2],
             )

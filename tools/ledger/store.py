@@ -14,7 +14,7 @@ from pathlib import Path
 
 from clouds.errors import CloudError, Conflict, InvalidInput, Unexpected, Unreachable
 from tools.home import ready
-from tools.ledger import schema
+from tools.ledger import reserve, schema
 
 BUSY_SECONDS = 10.0
 """How long a writer waits for another one; a transaction here takes about a millisecond."""
@@ -31,6 +31,7 @@ class Store:
         self._file = (0, 0)
         with self._explained("opening"):
             self._idle.append(self._open())
+        reserve.keep(path)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -170,9 +171,11 @@ class Store:
                 fix="Set MODELRIG_HOME to a folder that you can write to.",
             )
         if name.startswith("SQLITE_FULL"):
+            freed = f"{reserve.BYTES // 1024:,} KiB kept for this were set free: repeat what ends what bills. Then free"
             return Unexpected(
-                tried, answered=str(error), code=name, sent=False, fix=f"Free some space where {self.path.parent} is."
-            )
+                tried, answered=str(error), code=name, sent=False,
+                fix=f"{freed if reserve.release(self.path) else 'Free'} some space where {self.path.parent} is.",
+            )  # fmt: skip
         return Unexpected(
             tried, answered=str(error), code=name, sent=False, fix=f"See whether {self.path} can be read and written."
         )

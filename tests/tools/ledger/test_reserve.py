@@ -1,0 +1,47 @@
+"""Room kept for a full disk: it is given back once, and the error says what that is good for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clouds.errors import Unexpected
+from tools.ledger import Book, reserve
+
+FILE = "ledger.sqlite3"
+
+
+def fill(book: Book) -> None:
+    """Write until SQLite says that there is no room: for this connection the disk ends where the file ends now."""
+    with book._store.write() as database:
+        (pages,) = database.execute("PRAGMA page_count").fetchone()
+        database.execute(f"PRAGMA max_page_count = {pages}")
+    for _ in range(100):
+        book.journal.add("looked", detail="x" * 4000)
+
+
+def test_the_reserve_lies_beside_the_ledger_for_its_owner_alone(home: Path, book: Book) -> None:
+    assert book._store.path == home / FILE
+    kept = (home / f"{FILE}.reserve").stat()
+    assert (kept.st_size, kept.st_mode & 0o777) == (reserve.BYTES, 0o600)
+
+
+def test_a_full_disk_sets_the_reserve_free_and_says_so(home: Path, book: Book) -> None:
+    with pytest.raises(Unexpected) as told:
+        fill(book)
+    assert told.value.fix.startswith("1,024 KiB kept for this were set free: repeat what ends what bills. Then free some")
+    assert not (home / f"{FILE}.reserve").exists()
+
+
+def test_a_disk_that_is_full_again_promises_nothing(home: Path, book: Book) -> None:
+    assert reserve.release(home / FILE)
+    with pytest.raises(Unexpected) as told:
+        fill(book)
+    assert told.value.fix.startswith("Free some space where")
+
+
+def test_the_next_start_keeps_room_again(home: Path, book: Book) -> None:
+    reserve.release(home / FILE)
+    with Book(home):
+        assert (home / f"{FILE}.reserve").stat().st_size == reserve.BYTES
