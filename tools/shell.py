@@ -149,9 +149,10 @@ def refresh(session: Session, options: Options, rebuild: Callable[..., tuple[str
     if len(options.rest) != 1:
         print("refresh-prices takes one cloud", file=sys.stderr)
         return 2
+    saying = _Saying()
     try:
         lines = rebuild(
-            options.rest[0], session.home, bundled=options.bundled, report=lambda text: _say(text, None, None)
+            options.rest[0], session.home, bundled=options.bundled, report=lambda text: saying(text, None, None)
         )
     except CloudError as error:
         print(faults.sentence(faults.fault(error)))
@@ -185,7 +186,7 @@ def run(session: Session, options: Options) -> int:
         return 4
     if isinstance(prepared, calling.Outcome):
         return _print(prepared, options)
-    progress = CallProgress(_say if sys.stderr.isatty() or not options.as_json else None)
+    progress = CallProgress(_Saying() if sys.stderr.isatty() or not options.as_json else None)
     try:
         outcome = calling.carry_out(prepared, session, progress, wait=WAIT)
     except (KeyboardInterrupt, Cancelled):
@@ -217,9 +218,18 @@ def _list_tools(options: Options) -> int:
     return 0
 
 
-def _say(message: str, done: float | None, total: float | None) -> None:
-    share = f" ({done:.0f} of {total:.0f})" if done is not None and total else ""
-    print(f"{time.strftime('%H:%M:%S')} {message}{share}", file=sys.stderr, flush=True)
+class _Saying:
+    """Progress on stderr, each line once: a worker that is polled reports the same again."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, message: str, done: float | None, total: float | None) -> None:
+        share = f"{done:.0f} of {total:.0f}" if done is not None and total else ""
+        line = message if not share or share in message else f"{message} ({share})"
+        if line != self._last:
+            print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
+        self._last = line
 
 
 def _print(outcome: Any, options: Options) -> int:

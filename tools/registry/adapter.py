@@ -108,15 +108,17 @@ def _looked_up(name: str, session: Session) -> tuple[Tool, Session]:
 
 
 async def _asked(question: calling.Question, context: Context) -> calling.Ready | calling.Outcome | InputRequiredResult:
-    """Accept acts, decline ends, cancel and everything else returns the steps with their token."""
+    """Accept acts, decline ends; cancel, silence and everything else return the steps with their token."""
     capabilities = context.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     if elicitation is None or (elicitation.form is None and elicitation.url is not None):
         return question.outcome
     _asking.set(question.text)
     wanted = find_resolved_parameters(_takes_answer)
+    answers: Any = {"answer": None}  # what nobody answered in time is put aside like what was cancelled
     try:
-        answers = await resolve_arguments(wanted, build_resolver_plans(wanted, set()), {}, context)
+        with anyio.move_on_after(calling.WAIT_SECONDS):
+            answers = await resolve_arguments(wanted, build_resolver_plans(wanted, set()), {}, context)
     except ToolError:
         return question.outcome
     if isinstance(answers, InputRequiredResult):

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any
 
 import anyio
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp.types import INVALID_PARAMS, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from clouds.errors import CloudError
 from tools import binding, calling, prompts
@@ -49,6 +50,15 @@ class RigServer(MCPServer):
         if name not in names:
             return as_result(calling.unknown_tool(name, names))
         return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context | None = None
+    ) -> Any:
+        """As the SDK's, with our words for a prompt that is not there; the SDK writes a traceback to stderr."""
+        names = [prompt.name for prompt in self._prompt_manager.list_prompts()]
+        if name not in names:
+            raise MCPError(INVALID_PARAMS, f"There is no prompt {name[:60]!r}. There are: {', '.join(names)}.")
+        return await super().get_prompt(name, arguments, context)
 
     async def run_stdio_async(self) -> None:
         """Serve until end of input."""

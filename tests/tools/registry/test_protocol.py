@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import CallToolResult, ElicitResult
 
 import clouds
@@ -141,3 +141,11 @@ async def _never(_context: Any, _params: Any) -> ElicitResult:
 async def test_a_read_never_asks_a_client_that_could_be_asked(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path, elicitation_callback=_never) as client:
         assert not (await client.call_tool("list_endpoints", {})).is_error
+
+
+@eras
+async def test_a_prompt_that_is_not_there_is_refused_with_the_names_of_those_that_are(era: str, tmp_path: Path) -> None:
+    async with connected(era, tmp_path) as client:
+        with pytest.raises(MCPError, match=r"There is no prompt 'nope'. There are: .*deploy"):
+            await client.get_prompt("nope")
+        assert (await client.get_prompt((await client.list_prompts()).prompts[0].name)).messages
