@@ -1,1 +1,68 @@
 """Microsoft Azure. Connecting imports no SDK and sends nothing: both happen at the first question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clouds.base import Cloud, EndpointService, Missing
+from clouds.lazily import Services
+
+if TYPE_CHECKING:
+    from clouds.azure.api import AzureApi
+    from clouds.azure.prices import AzurePrices
+    from clouds.azure.quotas import AzureQuotas
+    from clouds.models.waste_pack import WastePack
+    from clouds.replay import Tap
+
+
+def connect(home: Path) -> Cloud:
+    """The ports of Azure; `home` is the data directory. With `--replay` recorded answers take the network's place."""
+    from clouds.azure.api import OWN_READS, AzureApi
+    from clouds.azure.capacity import AzureCapacity
+    from clouds.azure.identity import AzureIdentity
+    from clouds.azure.prices import AzurePrices
+    from clouds.azure.quotas import AzureQuotas
+    from clouds.readonly import ReadOnly
+
+    taps = taps_of()
+
+    @cache
+    def reading(allow: frozenset[str]) -> AzureApi:
+        return AzureApi(taps=(ReadOnly(allow | OWN_READS), *taps), recorded=bool(taps))
+
+    api = AzureApi(taps=taps, recorded=bool(taps))
+    quotas, prices = AzureQuotas(api), AzurePrices(api, home)
+    return Cloud(
+        name="azure",
+        identity=AzureIdentity(api),
+        endpoints=_services(api, quotas, prices, live=not taps),
+        quotas=quotas,
+        capacity=AzureCapacity(api),
+        prices=prices,
+        api=api,
+        waste_pack=_pack if find_spec("clouds.azure.checks") else Missing("no waste checks are installed for Azure"),
+        reading=reading,
+        signed_out=api.signed_out,
+    )
+
+
+def taps_of() -> tuple[Tap, ...]:
+    """The replay that this process answers from, if any."""
+    from clouds.replay import replay_of
+
+    player = replay_of("azure")
+    return () if player is None else (player,)
+
+
+def _pack() -> WastePack:
+    from clouds.azure.checks import PACK
+
+    return PACK
+
+
+def _services(api: AzureApi, quotas: AzureQuotas, prices: AzurePrices, *, live: bool) -> Mapping[str, EndpointService]:
+    raise RuntimeError

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clouds.azure import lro, pages, session
-from clouds.azure.arm import ATTEMPTS, Arm, Ask, Reply, read_ask, refuse_foreign
+from clouds.azure.arm import ATTEMPTS, PATIENCE, Arm, Ask, Reply, read_ask, refuse_foreign
 from clouds.azure.errors import told
 from clouds.azure.lro import Begun, Look
 from clouds.azure.pace import wait_of
@@ -21,7 +21,7 @@ from clouds.azure.tenants import Directory
 from clouds.azure.tokens import Credential, Tokens
 from clouds.azure.versions import row
 from clouds.azure.words import REMEDIES, bounded
-from clouds.errors import ApiDisabled, CloudError, NotFound, Unexpected, Unreachable
+from clouds.errors import ApiDisabled, CloudError, NotFound, NotSignedIn, Unexpected, Unreachable
 from clouds.models import Call, Scope
 from clouds.replay import Request, Tap
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from clouds.base import Progress
 
 PROVIDERS = Call("providers", "list", {"query": {"$select": "namespace,registrationState"}})
+OWN_READS = frozenset({"providers.list", "subscriptions.list", "tenants.list"})
+"""What this api reads of its own accord: whether a provider is registered, and which tenant a subscription is in."""
 FRESH = 60.0
 """Seconds for which a list of registered providers is believed: somebody may register one between two calls."""
 
@@ -45,20 +47,36 @@ class AzureApi:
         inner: BaseTransport | None = None,
         taps: Sequence[Tap] = (),
         attempts: int = ATTEMPTS,
+        patience: float = PATIENCE,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
         signed_in: Callable[[], Sequence[Mapping[str, Any]]] = session.signed_in,
+        recorded: bool = False,
     ) -> None:
-        """`credential` makes one at the first need; `inner` takes the network's place; `attempts` counts all sends.
+        """`credential` makes one at the first need; `inner` takes the network's place; `attempts` counts all sends,
+        and `patience` is how many seconds one request may wait to be taken.
 
-        `signed_in` lists the subscriptions that the Azure CLI knows of, over all of its identities.
+        `signed_in` lists the subscriptions that the Azure CLI knows of, over all of its identities. With `recorded`
+        answers nobody is signed in and this machine's sign-in is not looked at.
         """
-        self.taps = tuple(taps)
+        self.taps, self.recorded = tuple(taps), recorded
+        self._credential = credential
         self.tokens = Tokens(credential, clock)
-        self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, clock=clock, sleep=sleep)
+        self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, patience=patience, clock=clock, sleep=sleep)
         self._clock, self._sleep = clock, sleep
         self._providers: dict[str, tuple[float, Mapping[str, str]]] = {}
-        self.directory = Directory(self, signed_in)
+        self.directory = Directory(self, (lambda: ()) if recorded else signed_in)
+
+    def signed_out(self) -> NotSignedIn | None:
+        """Whether plainly nothing could sign in: some looks at the environment and the path, no SDK and no process."""
+        if self.recorded or self._credential is not session.build or not session.nothing_to_sign_in_with():
+            return None
+        return NotSignedIn(
+            "signing in to Azure",
+            answered="there is no Azure CLI on this machine, and the environment names no credential",
+            fix="Install the Azure CLI (https://aka.ms/azure-cli), run `az login`, then repeat this call.",
+            sent=False,
+        )
 
     def send(self, call: Call, *, scope: Scope, once: bool = False) -> Any:
         """The answer with all its pages joined. Raises CloudError. `once` sends a single attempt, for creating calls.
@@ -94,7 +112,7 @@ class AzureApi:
                 named = replace(request, parameters={**call.parameters, "body": body})
                 ask = replace(ask, request=named, body=body)
                 continue
-            refuse_foreign(link, f"the next page of {request}")
+            refuse_foreign(link, f"the next page of {request}", what.host)
             # a link carries its own query: httpx replaces the whole of it when it is given another (run 2026-11-29)
             named = replace(request, parameters={**call.parameters, "nextLink": link})
             ask = replace(ask, request=named, url=link, query=None)

@@ -78,12 +78,13 @@ class Arm:
         inner: BaseTransport | None,
         *,
         attempts: int,
+        patience: float,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
         """Nothing is imported or opened before the first request."""
         self._tokens, self._taps, self._inner = tokens, taps, inner
-        self._attempts, self.clock, self.sleep = attempts, clock, sleep
+        self._attempts, self._patience, self.clock, self.sleep = attempts, patience, clock, sleep
         self._client: Client | None = None
         self._pace = Pace(clock)
         self._lock = Lock()
@@ -94,7 +95,7 @@ class Arm:
         while True:
             attempt += 1
             due = self._pace.due(ask.bucket)
-            if 0 < due <= PATIENCE - spent:
+            if 0 < due <= self._patience - spent:
                 self.sleep(due)
                 spent += due
             outcome = self._tried(ask, tenant)
@@ -109,7 +110,7 @@ class Arm:
             wait = wait_of(outcome.headers, self.clock()) if isinstance(outcome, Reply) else None
             pause = float(2 ** (attempt - 1)) if wait is None else wait
             again = _may_repeat(outcome, ask) and not ask.once and attempt < self._attempts
-            if not again or spent + pause > PATIENCE:
+            if not again or spent + pause > self._patience:
                 if isinstance(outcome, Unreachable):
                     raise outcome
                 raise told(
@@ -170,7 +171,7 @@ def read_ask(request: Request, what: Sending, *, tenant: str, once: bool = False
     return Ask(
         request=request,
         method=what.method,
-        url=f"https://{ARM}{what.path}",
+        url=f"https://{what.host}{what.path}",
         query=what.query,
         body=what.body,
         repeatable=what.repeatable,

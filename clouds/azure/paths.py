@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -18,6 +18,7 @@ from clouds.errors import InvalidInput
 from clouds.models import Call, Scope
 
 ARM = "management.azure.com"
+PRICES = "prices.azure.com"
 _VERBS = {"list": "GET", "list_in": "GET", "get": "GET", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 # Actions that are named like POSTs and are GETs (REST specifications 2025-11-01 and 2026-04-01, read 2026-11-29).
 _GETS = frozenset(
@@ -43,7 +44,8 @@ class Sending:
     body: Any
     row: Row
     subscription: str = ""
-    repeatable: bool = field(default=False)
+    repeatable: bool = False
+    host: str = ARM
 
 
 def sending(call: Call, scope: Scope) -> Sending:
@@ -60,11 +62,12 @@ def sending(call: Call, scope: Scope) -> Sending:
     return Sending(
         method=method,
         path=quote(path, safe="/:@!$&'()*+,;=~"),
-        query={"api-version": row.version, **query},
+        query={"api-version": row.version, **query} if row.version else query,
         body=given.get("body"),
         row=row,
         subscription=about[1].lower() if about else "",
         repeatable=method == "GET" or row.shape in READ_POSTS,
+        host=PRICES if row.shape == "retail" else ARM,
     )
 
 
@@ -87,6 +90,8 @@ def _listed(call: Call, row: Row, scope: Scope) -> str:
         return f"/providers/{row.type}"
     if row.shape == "root":
         return f"/{row.type}"
+    if row.shape == "retail":
+        return "/api/retail/prices"
     if row.shape not in ("bare", "location", "subscription"):
         raise _bug(call, "needs a parent")
     subscription = f"/subscriptions/{_account(call, scope)}"
@@ -175,12 +180,10 @@ def meant(method: str, url: str) -> tuple[str, str]:
 def _named(method: str, kind: str, *, listing: bool, parent: bool) -> tuple[str, str]:
     row = versions.rows().get(kind.lower())
     above, _, last = kind.rpartition("/")
-    if (
-        row is None
-        and (higher := versions.rows().get(above.lower()))
-        and (method == "POST" or (above.lower(), last) in _GETS)
-    ):
-        return higher.type, last
+    acts = method == "POST" and (row is None or row.shape not in READ_POSTS)
+    if acts or (method == "GET" and (above.lower(), last) in _GETS):
+        higher = versions.rows().get(above.lower())
+        return (higher.type if higher else above), last
     service = row.type if row else kind
     if method == "POST":
         return service, "query"

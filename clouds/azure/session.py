@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,11 @@ def source(environ: Mapping[str, str] | None = None) -> str:
     """What a sign-in comes from: "environment" where it names a credential, else "Azure CLI"."""
     environ = os.environ if environ is None else environ
     return "environment" if any(environ.get(name) for name in _CHAIN) else "Azure CLI"
+
+
+def nothing_to_sign_in_with() -> bool:
+    """Whether there is neither a CLI nor a credential in the environment."""
+    return source() == "Azure CLI" and shutil.which("az") is None
 
 
 def build() -> Credential:

@@ -7,6 +7,7 @@
     bare             in a subscription without a provider: `/subscriptions/<id>/locations`
     root             outside of any subscription: `/tenants`
     tenant-query     a POST outside of any subscription whose path ends with the type (Resource Graph)
+    retail           the public price list, on its own host and without a sign-in
     extension-query  a POST on top of another resource whose path ends with the type (Cost Management)
 
 A version that Azure retires is answered with NoRegisteredProviderFound or InvalidResourceType, which are errors here
@@ -24,7 +25,9 @@ from typing import Literal, get_args
 
 from clouds.errors import InvalidInput
 
-Shape = Literal["subscription", "child", "location", "extension", "bare", "root", "tenant-query", "extension-query"]
+Shape = Literal[
+    "subscription", "child", "location", "extension", "bare", "root", "tenant-query", "extension-query", "retail"
+]
 TABLE = Path(__file__).with_name("versions.json")
 
 

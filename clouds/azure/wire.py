@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from clouds.azure.paths import ARM
+from clouds.azure.paths import ARM, PRICES
 from clouds.azure.tokens import ARM_SCOPE, Tokens
 from clouds.errors import Unexpected
 from clouds.replay import Tap
@@ -20,7 +20,6 @@ from clouds.replay.rest import transport
 if TYPE_CHECKING:
     from httpx2 import BaseTransport, Client
 
-PRICES = "prices.azure.com"
 AUDIENCES: Mapping[str, str] = {
     ARM: ARM_SCOPE,
     "api.loganalytics.azure.com": "https://api.loganalytics.io/.default",

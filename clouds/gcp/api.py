@@ -84,7 +84,7 @@ class GcpApi:
         """The project where nothing else is said. Raises InvalidInput when nobody says one."""
         session = self.session
         if not session.project and session.source.kind == "metadata":
-            session.project = self._metadata("project/project-id")
+            session.project = self.metadata("project/project-id")
         if not session.project:
             raise InvalidInput(
                 "project",
@@ -276,7 +276,8 @@ class GcpApi:
         with self._lock:
             return self._paces.setdefault(service, Pace(sleep=self._sleep))
 
-    def _metadata(self, path: str) -> str:
+    def metadata(self, path: str) -> str:
+        """What the metadata service of this machine says; empty when it does not. Raises Unreachable."""
         answer = self._refresher()(
             f"http://metadata.google.internal/computeMetadata/v1/{path}", headers={"Metadata-Flavor": "Google"}
         )

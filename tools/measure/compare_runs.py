@@ -17,6 +17,7 @@ from tools.measure.comparing.compare import Comparison, Versus, compare
 from tools.measure.comparing.pairs import AnswersRow, Moved
 from tools.measure.comparing.rows import Row
 from tools.measure.ladder.telling import ladder_lines
+from tools.measure.report import write_comparison
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
 from tools.result import SHOWN, Result, capped, escape, quoted
@@ -106,6 +107,7 @@ def compare_runs(
     stem = "--".join([comparison.base, *(each.run for each in comparison.versus)])[:150]
     path = book.home / "comparisons" / f"{stem}.json"
     write_atomically(path, comparison.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+    pages = write_comparison(path, comparison, found)
     return Compared(
         headline=report.headline(comparison),
         base=comparison.base_name,
@@ -113,7 +115,11 @@ def compare_runs(
         runs=tuple(_against(each, limit) for each in comparison.versus),
         ladder=ladder_lines(comparison.ladder),
         file=str(path),
-        notes=(*report.notes(comparison, found), *(comparison.ladder.notes[:NOTES] if comparison.ladder else ())),
+        notes=(
+            *report.notes(comparison, found),
+            *(comparison.ladder.notes[:NOTES] if comparison.ladder else ()),
+            pages.note,
+        ),
         next=_next(comparison),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -92,8 +93,21 @@ def list_runs(
         showing=showing,
         pending=pending[:10],
         rows=shown,
+        notes=_reports(place, shelf),
         next=_next(kept),
     )
+
+
+def _reports(place: Path, shelf: Sequence[store.Shelf]) -> tuple[str, ...]:
+    """Where the reports of these runs are, and how those that are not there are made."""
+    paths = [each.path for each in shelf if each.run is not None]
+    there = sum(path.with_name(f"{path.stem}.html").is_file() for path in paths)
+    if not paths:
+        return ()
+    if there == len(paths):
+        return (f"The report of each is beside it, `{place}/RUN.html`.",)
+    made = f"`python -m tools.measure.report {place}` makes them all"
+    return (f"{there} of {len(paths)} have a report beside them; {made}.",)
 
 
 def _next(kept: Sequence[Run]) -> str:

@@ -16,6 +16,7 @@ from tools.measure.client import Batch, ChatRequest, Reply
 from tools.measure.haystack import QUESTION, buried, filler, passphrase
 from tools.measure.measurement import Ask, Bench, Measurement, Taken, figure_of
 from tools.measure.record import Figure, Item, Scalar
+from tools.measure.shapes import learnt
 
 UNKNOWN = (2_000, 8_000)
 """Tokens of the prompts where nobody says how long the context is."""
@@ -24,15 +25,9 @@ SHARES = (0.25, 0.9)
 ROOM = 96
 """Tokens that a prompt leaves for its question and its answer."""
 ANSWER = 24
-SAMPLE = 24
-"""Sentences of the prompt by which tokens per sentence are learnt."""
 REPEATS = 2
 POLL = 0.25
 PAST = "past the limit"
-CHARACTERS = 4.0
-"""Characters a token where the endpoint counts none."""
-MOST_CHARACTERS = 16
-"""A count that makes a token longer is not believed: every prompt would be far too long."""
 TASKS = (
     "Write a story that begins where the text above ends.",
     "Write a Python function that counts how often each place is named in the text above.",
@@ -92,10 +87,7 @@ def plan(ask: Ask) -> LongContextPlan:
 
 async def run(plan: LongContextPlan, bench: Bench) -> None:
     """Learn how many tokens a sentence has, then look for every passphrase, then decode behind every length."""
-    sample = ChatRequest(f"{plan.nonce} sample\n{filler(SAMPLE)}\nAnswer with yes.", 4, label="sample")
-    per_sentence = _per_sentence(
-        (await bench.together("sample", [sample], "longcontext: tokens a sentence")).replies[0]
-    )
+    per_sentence = await learnt(bench, plan.nonce, "longcontext: tokens a sentence")
     for length in plan.lengths:
         for depth in plan.depths:
             await _needle(plan, bench, length, depth, per_sentence)
@@ -134,13 +126,6 @@ async def _watch(bench: Bench, shares: list[float]) -> None:
             return
         shares.append(float(found[1]))
         await asyncio.sleep(POLL)
-
-
-def _per_sentence(reply: Reply) -> float:
-    length = len(filler(SAMPLE))
-    counted = reply.prompt_tokens if reply.ok and reply.prompt_tokens else 0
-    plausible = length / MOST_CHARACTERS < counted < 2 * length
-    return (counted if plausible else length / CHARACTERS) / SAMPLE
 
 
 def item(length: int, depth: int, secret: str, reply: Reply, share: float | None) -> Item:

@@ -22,6 +22,7 @@ from tools.measure.measured import MeasureResult, result_of
 from tools.measure.measurement import Objective
 from tools.measure.options import parse as parse_options
 from tools.measure.profiles import PROFILES
+from tools.measure.report import notes_of, write_run
 from tools.measure.variants import parse
 from tools.measure.walk import Wish, walk
 from tools.query import KeyVariable
@@ -77,7 +78,9 @@ def measure_model(
     history.take(book, target.ref)  # two measurements of one endpoint, or a change meanwhile, spoil both
     found = walk(parse(variants, target, clouds, book), wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
-    return result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
+    pages = [write_run(each.path, each.run) for each in found if each.run.parts]
+    result = result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
+    return result.model_copy(update={"notes": (*result.notes, *notes_of(pages))})
 
 
 def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str) -> None:

@@ -54,6 +54,8 @@ class RequestRecord(Record):
     detail: str = ""
     status: int = 0
     sent: float
+    due: float | None = None
+    """When a paced request should have been sent, on the clock of `sent`."""
     ttft_ms: float | None = None
     """To the first delta of any kind."""
     first_answer_ms: float | None = None

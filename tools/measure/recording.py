@@ -60,6 +60,7 @@ def _request(reply: Reply, origin: float) -> RequestRecord:
         detail=reply.detail,
         status=reply.status,
         sent=round(reply.sent - origin, 6),
+        due=round(reply.due - origin, 6) if reply.due else None,
         ttft_ms=after(reply.first),
         first_answer_ms=after(reply.first_answer),
         last_ms=after(reply.last),

@@ -177,6 +177,8 @@ def _get_ready(session: Session) -> None:
     """Have at hand what a first look takes: the tool that lists, and the clouds (connecting imports none of theirs)."""
     if session.fault is not None:
         return
+    import psutil  # noqa: F401 - whoever looks for processes of ours needs it, and it takes 15 ms
+
     from tools import tool
 
     binding.parameters(tool("list_endpoints").run)

@@ -30,7 +30,7 @@ def test_the_reserve_lies_beside_the_ledger_for_its_owner_alone(home: Path, book
 def test_a_full_disk_sets_the_reserve_free_and_says_so(home: Path, book: Book) -> None:
     with pytest.raises(Unexpected) as told:
         fill(book)
-    assert told.value.fix.startswith("1,024 KiB kept for this were set free: repeat what ends what bills. Then free some")
+    assert told.value.fix.startswith("1,024 KiB kept for this were set free: repeat what ends what bills. Then free")
     assert not (home / f"{FILE}.reserve").exists()
 
 

@@ -44,9 +44,9 @@ def shelve(folder: Path, *runs: Run) -> None:
 
 def test_the_text_reads_as_a_person_expects(compared: Any, book: Book) -> None:
     shelve(book.home / "runs", BF16, QAT)
-    text = compared("bf16", "qat").text()
+    found = compared("bf16", "qat")
     assert (
-        text
+        found.text()
         == f"""\
 **qat decodes 2.05 × as fast as bf16 (better, 95 % range 2.03–2.07) and costs 0.57 × per token at 16 at once; \
 answers: within noise (37 and 37 of 40, 35 identical, McNemar p = 1).**
@@ -77,6 +77,7 @@ All figures: `{book.home}/comparisons/bf16--qat.json`
 bf16 was not measured again at the end, so that drift is not known.
 So few questions show a large loss; they are too few for a small one.
 These costs hold only while the endpoint is kept that busy: it bills by the hour, busy or idle.
+{found.notes[-1]}
 
 Next: measure the base once more and add that run, so that drift is known."""
     )

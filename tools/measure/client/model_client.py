@@ -11,17 +11,17 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from clouds.models import Wire
+from tools.measure.client.batch import Batch, Limits, batch_of
 from tools.measure.client.connection import Connection, Exchange
 from tools.measure.client.frames import framer_for
 from tools.measure.client.reading import read_reply
 from tools.measure.client.request import Address, ChatRequest, Dialect, encode, encode_chat
-from tools.measure.client.share import Share, watched
-from tools.measure.client.stalls import marked
+from tools.measure.client.share import watched
 from tools.secrecy import WITHHELD, clean
 
 if TYPE_CHECKING:
@@ -36,35 +36,10 @@ APART = 50e-6
 them read 10 ms more than the engine took; 256 of them 50 us apart are all in flight after 13 ms."""
 KEY_LENGTH = 6
 """Characters from which a header's value is looked for in what a server answers."""
+AHEAD = 0.25
+"""Seconds before a paced request is due at which its connection is made ready."""
 IDLE_SECONDS = 2.0
 """A connection that was idle for longer is not trusted to be still open at the other end."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long is too long, in seconds: to connect, until the first byte, between two, and for a whole reply."""
-
-    connect: float = 10.0
-    first: float = 300.0
-    gap: float = 60.0
-    whole: float = 1_800.0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Replies to requests that were in flight together. `wall` is from the first request to the last good token."""
-
-    replies: tuple[Reply, ...]
-    started: float
-    wall: float
-    share: Share = field(repr=False)
-    counters: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """By how much the engine's own counters moved meanwhile, where a measurement read them."""
-
-    @property
-    def good(self) -> tuple[Reply, ...]:
-        """The replies that may enter a timing."""
-        return tuple(reply for reply in self.replies if reply.ok)
 
 
 class ModelClient:
@@ -115,7 +90,7 @@ class ModelClient:
                 await _until(begun + (position + 1) * APART)
             await asyncio.gather(*(exchange.done for exchange in exchanges))
         pairs = zip(exchanges, requests, strict=True)
-        return _batch([self._read(exchange, request) for exchange, request in pairs], share)
+        return batch_of([self._read(exchange, request) for exchange, request in pairs], share)
 
     async def in_flight(self, requests: Sequence[ChatRequest], streams: int) -> Batch:
         """Send all, `streams` at a time, each stream taking the next request when its last one ended.
@@ -139,7 +114,32 @@ class ModelClient:
 
         async with watched() as share:
             await asyncio.gather(*(stream() for _ in range(min(streams, len(requests)))))
-        return _batch([each for each in replies if each is not None], share)
+        return batch_of([each for each in replies if each is not None], share)
+
+    async def paced(self, requests: Sequence[ChatRequest], offsets: Sequence[float], most: int) -> Batch:
+        """Send each request its offset (seconds) after the start, whatever has come back by then: an open loop.
+
+        Each reply carries when it was due. With `most` in flight a request waits for a place, and that wait counts: a
+        client that asks less while the server is slow would hide how slow it is.
+        """
+        ready = [self._encoded(each) for each in requests] if self.wire.sign is None else None
+        replies: list[Reply | None] = [None] * len(requests)
+        places = asyncio.Semaphore(most)
+        start = perf_counter() + AHEAD
+
+        async def one(position: int) -> None:
+            request, due = requests[position], start + offsets[position]
+            await asyncio.sleep(due - AHEAD - perf_counter())
+            async with places:
+                connection = (await self._connections(1))[0]
+                data = ready[position] if ready is not None else self._encoded(request)
+                await asyncio.sleep(due - perf_counter())
+                exchange = await self._exchange(data, connection)
+            replies[position] = replace(self._read(exchange, request), due=due)
+
+        async with watched() as share:
+            await asyncio.gather(*(one(position) for position in range(len(requests))))
+        return batch_of([each for each in replies if each is not None], share)
 
     def _encoded(self, request: ChatRequest) -> bytes:
         return encode_chat(self.wire, self.address, self.dialect, request, self.model)
@@ -159,8 +159,8 @@ class ModelClient:
         exchange = await self._exchange(encode(self.wire, self.address, "POST", path, data))
         return exchange.status if exchange.failure is None else 0, b"".join(piece for _, piece in exchange.pieces)
 
-    async def _exchange(self, data: bytes) -> Exchange:
-        exchange = self._send((await self._connections(1))[0], data)
+    async def _exchange(self, data: bytes, connection: Connection | tuple[str, str] | None = None) -> Exchange:
+        exchange = self._send(connection or (await self._connections(1))[0], data)
         await exchange.done
         if exchange.reused and exchange.failure and not exchange.status:
             # The other end had closed an idle connection: no reply ever began, so this is not a try again.
@@ -250,13 +250,6 @@ class ModelClient:
             for word in (value, value.rsplit(" ", 1)[-1]):
                 detail = detail.replace(word, WITHHELD) if len(word) >= KEY_LENGTH else detail
         return reply if detail == reply.detail else replace(reply, detail=detail)
-
-
-def _batch(read: Sequence[Reply], share: Share) -> Batch:
-    replies = marked(read)
-    started = min(reply.sent for reply in replies)
-    ends = [reply.last for reply in replies if reply.ok]
-    return Batch(replies, started, max(ends) - started if ends else 0.0, share)
 
 
 async def _until(moment: float) -> None:

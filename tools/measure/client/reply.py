@@ -35,6 +35,8 @@ class Reply:
     retry_after: float | None = None
     asked_tokens: int = 0
     fixed_length: bool = False
+    due: float = 0.0
+    """When a paced request should have been sent; 0 for any other."""
     sent: float = 0.0
     first: float = 0.0
     first_answer: float = 0.0

@@ -31,6 +31,15 @@ class Written(NamedTuple):
         return f"Report to look at: `{first}`{also}{f'; {self.problem}' if self.problem else ''}."
 
 
+def notes_of(written: Sequence[Written]) -> tuple[str, ...]:
+    """What is said of the reports of one walk: the first, and that the others are beside their runs."""
+    if not written:
+        return ()
+    more = len(written) - 1
+    also = f" The report{'s' if more > 1 else ''} of {more} more run{'s' if more > 1 else ''} beside their files."
+    return (written[0].note + (also if more and written[0].paths else ""),)
+
+
 def write_run(path: Path, run: Run) -> Written:
     """The report of a run beside its file `path`. Never raises for a page: a run is worth more than its report."""
 

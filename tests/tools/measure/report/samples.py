@@ -43,7 +43,7 @@ def full(id_: str, scale: float = 1.0, *, wrong: Mapping[int, str] = {1: "1026",
             per_dollar = rate_per_dollar(run.price.usd_per_hour, RATES[level] * scale)
             costs.append(CostRow(at_once=level, usd_per_million_output=usd, tokens_per_second_per_usd_hour=per_dollar))
     parts = (run.parts[0], load, *run.parts[1:])
-    return run.model_copy(update={"parts": parts, "costs": tuple(costs), "run_usd": 0.0781})
+    return run.model_copy(update={"parts": parts, "costs": tuple(costs), "run_usd": 0.0781 if run.price else None})
 
 
 def _load(scale: float) -> Part:
@@ -114,8 +114,8 @@ def rung(name: str, index: int, count: int = 250, *, machine: str = "L4", seed: 
         failed = index == 5 and n == 7
         asked.append(
             Item(
-                id=f"test-{n}", kind="gsm8k", question=f"Question {n}?", expected=str(n), said=str(n) if right else "12",
-                reply=f"Answer: {n if right else 12}", right=right and not failed,
+                id=f"test-{n}", kind="gsm8k", question=f"Question {n}?", expected=str(n),
+                said=str(n) if right else "12", reply=f"Answer: {n if right else 12}", right=right and not failed,
                 outcome="http_500" if failed else "ok", cut_off=not right and index > 3, tokens=300,
                 seconds=3.0, facts={"tokens_per_second": (40.0, 64.3, 78.7, 93.6, 74.2, 74.0)[index]},
             )
