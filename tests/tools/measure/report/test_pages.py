@@ -1,0 +1,164 @@
+"""What a reader must see before any number, and text from outside that stays text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.tools.measure.report import samples
+from tests.tools.measure.report.reading import Reader
+from tools.measure.comparing.compare import compare
+from tools.measure.record import Run
+from tools.measure.report import html, markdown
+from tools.measure.report.comparison_page import comparison_page
+from tools.measure.report.page import Page
+from tools.measure.report.run_page import run_page
+
+
+def page_of(*runs: Run) -> Page:
+    return run_page(runs[0]) if len(runs) == 1 else comparison_page(compare(runs), runs)
+
+
+def read(*runs: Run) -> Reader:
+    return Reader(html.render(page_of(*runs)))
+
+
+def test_a_complete_run_says_so_and_has_nothing_to_warn_of() -> None:
+    page = read(samples.full("qat"))
+    assert (page.badges, page.warnings) == (["complete"], [])
+    assert page.text.startswith(
+        "105.1 tokens/s for one reply, 1,911 tokens/s at 64 at once; $0.16 per million output tokens when kept"
+    )
+
+
+def test_an_incomplete_run_with_warnings_shows_both_before_any_number() -> None:
+    text = html.render(page_of(samples.warned(samples.full("qat"))))
+    page = Reader(text)
+    assert page.badges == ["INCOMPLETE", "1 warning"]
+    assert page.warnings == [
+        "Before reading the numbers",
+        "incomplete; missing: answers; it ended with: cut",
+        "The same piece of work took 40 % longer after the run than before it.",
+    ]
+    assert text.index("Before reading the numbers") < text.index("<data ")
+
+
+def test_a_comparison_names_the_run_that_is_not_whole() -> None:
+    page = read(samples.full("bf16", 0.5), samples.warned(samples.full("qat")))
+    assert page.badges == ["qat INCOMPLETE", "warnings in qat"]
+    assert page.warnings[1] == "qat: incomplete; missing: answers; it ended with: cut"
+
+
+def test_a_run_without_a_price_has_no_cost_and_no_dollar_on_its_page() -> None:
+    page = read(samples.full("free", price=None))
+    assert page.badges == ["complete", "no price known"]
+    assert "$" not in page.text
+    assert "price not known, so no cost is" in page.text
+
+
+def test_a_quick_look_says_that_it_is_one() -> None:
+    page = read(samples.full("qat", profile="quick"))
+    assert "quick profile: shows large differences only" in page.badges
+    assert page.warnings[1].startswith("Quick profile: replies of 8 and 72 tokens")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_text_from_outside_stays_text(count: int) -> None:
+    runs = [samples.hostile(samples.full("qat")), samples.full("bf16", 0.5)][:count]
+    page = read(*runs)
+    assert "script" not in page.tags
+    assert "img" not in page.tags
+    assert (page.handlers, page.loads) == ([], [])
+    assert samples.HOSTILE in page.text
+    assert all("<script" not in chart.label or "script" not in page.tags for chart in page.charts)
+
+
+def test_a_hostile_rung_and_question_stay_text_in_the_drawing() -> None:
+    first, second = samples.rung("BF16", 0, 30), samples.rung("Q8_0", 1, 30)
+    runs = []
+    for run, name in ((first, "BF16"), (second, samples.HOSTILE)):
+        part = run.parts[0]
+        asked = [
+            each.model_copy(update={"id": samples.HOSTILE if n == 3 else each.id}) for n, each in enumerate(part.items)
+        ]
+        engine = samples.engine("m", quantization=name)
+        runs.append(
+            run.model_copy(update={"engine": engine, "parts": (part.model_copy(update={"items": tuple(asked)}),)})
+        )
+    page = read(*runs)
+    assert "script" not in page.tags
+    assert "img" not in page.tags
+    assert samples.HOSTILE in {row for chart in page.charts for row in chart.rows}
+
+
+def test_letters_that_turn_the_order_of_what_is_read_are_written_out() -> None:
+    run = samples.full("qat")
+    turned = run.model_copy(update={"subject": run.subject.model_copy(update={"model": "a\u202eb"})})
+    text = html.render(page_of(turned))
+    assert "\u202e" not in text
+    assert "a\\u202eb" in text
+
+
+def test_a_page_asks_for_nothing_and_runs_nothing() -> None:
+    text = html.render(page_of(samples.full("qat")))
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in text
+    assert "script" not in re.sub(r"<meta[^>]*>", "", text)
+    assert not re.search(r"https?:|url\(|@import", text)
+
+
+def test_what_differs_stands_before_any_figure() -> None:
+    text = html.render(page_of(samples.full("bf16", 0.5), samples.full("qat")))
+    assert text.index("What differs") < text.index("<data ")
+
+
+def test_markdown_has_the_same_numbers_and_nothing_that_acts() -> None:
+    page = page_of(samples.hostile(samples.full("qat")))
+    text = markdown.render(page, "qat.png")
+    assert not re.search(r"(?<!\\)<\w", text)
+    assert not re.search(r"(?<!\\)\[a", text)
+    assert "![The charts of this report](qat.png)" in text
+    cells = [
+        cell.strip() for line in text.splitlines() if line.startswith("| 16 |") for cell in line.strip("|").split("|")
+    ]
+    assert cells[:3] == ["16", "1,077.3 (1,061.1–1,093.5)", "199"]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(len(re.findall(r"(?<!\\)\|", line)) >= 3 for line in lines)
+
+
+def test_a_run_that_has_nothing_is_a_page_that_says_so() -> None:
+    run = samples.full("qat").model_copy(
+        update={"parts": (), "costs": (), "state": "failed", "failure": "no reply", "missing": ("decode",)}
+    )
+    page = read(run)
+    assert page.badges == ["FAILED"]
+    assert page.text.startswith("nothing could be measured (FAILED: decode).")
+    assert page.charts == []
+
+
+def test_a_passphrase_that_was_refused_is_not_called_not_found() -> None:
+    text = read(samples.long_context()).text
+    assert "at 50 % found 0.889 s found 3.64 s not found" in text
+    assert "at 90 % found 0.889 s found 3.64 s http_400" in text
+
+
+def test_calibration_stands_beside_what_a_perfect_model_would_show() -> None:
+    good, sharp = read(samples.decisions()).text, read(samples.decisions(sharp=2.5)).text
+    assert "so this sample shows no miscalibration" in good
+    assert "so this sample shows miscalibration" in sharp
+    assert "A model with exactly these probabilities would show" in good
+
+
+def test_two_machines_are_laid_over_each_other() -> None:
+    runs = [*samples.ladder("L4", 60), *samples.ladder("T4", 60)]
+    page = read(*runs)
+    over = next(chart for chart in page.charts if chart.label.startswith("Ladders over each other"))
+    assert set("".join(over.rows.values())) == {"r", "w", "d"}
+    assert {len(row) for row in over.rows.values()} == {60}
+    assert "graded differently, closest pair" in page.text
+
+
+def test_many_runs_stand_in_rows_and_not_in_columns() -> None:
+    page = read(*samples.ladder(count=20))
+    assert "5 other runs; how each was measured stands at the end." in page.text
+    assert "run engine weights bytes engine quantization l4-bf16 9311305152 BF16 l4-q8-0" in page.text
