@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clouds.base import Cloud, EndpointService, Missing
+from clouds.base import Cloud, EndpointService
 from clouds.lazily import Services
 
 if TYPE_CHECKING:
     from clouds.azure.api import AzureApi
     from clouds.azure.prices import AzurePrices
-    from clouds.azure.quotas import AzureQuotas
-    from clouds.models.waste_pack import WastePack
     from clouds.replay import Tap
 
 
@@ -39,12 +36,11 @@ def connect(home: Path) -> Cloud:
     return Cloud(
         name="azure",
         identity=AzureIdentity(api),
-        endpoints=_services(api, quotas, prices, live=not taps),
+        endpoints=_services(api, prices, home),
         quotas=quotas,
         capacity=AzureCapacity(api),
         prices=prices,
         api=api,
-        waste_pack=_pack if find_spec("clouds.azure.checks") else Missing("no waste checks are installed for Azure"),
         reading=reading,
         signed_out=api.signed_out,
     )
@@ -58,11 +54,13 @@ def taps_of() -> tuple[Tap, ...]:
     return () if player is None else (player,)
 
 
-def _pack() -> WastePack:
-    from clouds.azure.checks import PACK
+def _services(api: AzureApi, prices: AzurePrices, home: Path) -> Mapping[str, EndpointService]:
+    """Every way to serve. Where answers are recorded, models and registries answer from the recordings too."""
 
-    return PACK
+    def containerapps() -> EndpointService:
+        from clouds.azure.endpoints.containerapps import ContainerApps
+        from clouds.azure.endpoints.web import Web
 
+        return ContainerApps(api, prices, home, Web(api.taps))
 
-def _services(api: AzureApi, quotas: AzureQuotas, prices: AzurePrices, *, live: bool) -> Mapping[str, EndpointService]:
-    raise RuntimeError
+    return Services({"containerapps": containerapps})
