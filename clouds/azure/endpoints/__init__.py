@@ -1,0 +1,1 @@
+"""How Azure serves a model: Container Apps on serverless GPUs, and Azure ML managed online endpoints."""
