@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 SCRUBBED = ("MODELRIG_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "CLAUDE_", "HF_", "CLOUDSDK_")
+KEPT = {"MODELRIG_ALL", "MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 
 
@@ -28,7 +29,7 @@ def scrubbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base = tmp_path_factory.mktemp("homes")
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
-            if name.startswith(SCRUBBED) and name not in {"MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}:
+            if name.startswith(SCRUBBED) and name not in KEPT:
                 patch.delenv(name)
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         patch.setenv("AWS_CONFIG_FILE", str(base / "no-aws-config"))
