@@ -1,0 +1,84 @@
+"""What Azure subscriptions pay for and nobody uses: every check, dearest kinds first, and how Azure is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clouds.azure.checks import (
+    addresses,
+    analytics,
+    circuits,
+    clusters,
+    cognitive,
+    containerapps,
+    databases,
+    disks,
+    doors,
+    environments,
+    gateways,
+    groups,
+    machines,
+    messaging,
+    ml,
+    networks,
+    own,
+    permissions,
+    stores,
+    storing,
+    vaults,
+    web,
+    words,
+)
+from clouds.azure.checks.commands import account_line, command, query
+from clouds.azure.prices import EXCLUDES
+from clouds.models import Scope
+from clouds.models.waste import Listing, WasteCheck
+from clouds.models.waste_pack import WastePack
+
+CHECKS: tuple[WasteCheck, ...] = (
+    *own.CHECKS,
+    *cognitive.CHECKS,
+    *containerapps.CHECKS,
+    *ml.CHECKS,
+    *machines.CHECKS,
+    *stores.CHECKS,
+    *analytics.CHECKS,
+    *circuits.CHECKS,
+    *messaging.CHECKS,
+    *gateways.CHECKS,
+    *clusters.CHECKS,
+    *environments.CHECKS,
+    *databases.CHECKS,
+    *web.CHECKS,
+    *doors.CHECKS,
+    *disks.CHECKS,
+    *storing.CHECKS,
+    *addresses.CHECKS,
+    *vaults.CHECKS,
+    *networks.CHECKS,
+    *groups.CHECKS,
+)
+
+PACK = WastePack(
+    checks=CHECKS,
+    places=Listing("subscriptions", "list", "value"),
+    place=lambda row: row["subscriptionId"] if row.get("state", "Enabled") in ("Enabled", "Warned", "PastDue") else "",
+    home="",
+    permissions=permissions.permissions,
+    policy=lambda: json.dumps(policies()["scanner"]),
+    command=command,
+    query=query,
+    account_line=account_line,
+    owner=words.owner,
+    excludes=EXCLUDES,
+    scope_word="subscription",
+    scope=lambda place, _account: Scope(None, place),
+    keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',
+)
+
+
+def policies() -> dict[str, dict[str, Any]]:
+    """The two least-privilege roles: `scanner` looks, `cleaner` removes; they are published in policy/."""
+    also = ("subscriptions.list", "providers.list", "tenants.list")
+    return {"scanner": permissions.scanner(CHECKS, also), "cleaner": permissions.cleaner(CHECKS)}

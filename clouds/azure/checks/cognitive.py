@@ -1,0 +1,204 @@
+"""Model deployments that hold throughput or hosting and serve nothing; accounts without a model."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.azure.checks import words
+from clouds.azure.checks.reads import check, children, kind, listing
+from clouds.azure.checks.steps import delete, sends
+from clouds.azure.checks.usage import usage
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Kind, Meter, Row, Seen, Waste
+
+ACCOUNTS = listing("Microsoft.CognitiveServices/accounts")
+DEPLOYMENTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/deployments")
+
+
+def _serves_models(row: Row) -> bool:
+    return str(row.get("kind", "")) in ("AIServices", "OpenAI")
+
+
+PROJECTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/projects", _serves_models)
+ACCOUNT = kind("AI Services account", ACCOUNTS, lambda row: words.made(row) or words.props(row).get("dateCreated"))
+DEPLOYMENT = Kind(
+    name="model deployment",
+    of=DEPLOYMENTS,
+    id=words.ident,
+    label=words.child_label,
+    created=words.made,
+    tags=words.tags,
+    place=words.place,
+)
+PTU = {
+    "ProvisionedManaged": "regional",
+    "GlobalProvisionedManaged": "global",
+    "DataZoneProvisionedManaged": "data-zone",
+}
+
+
+def sku(row: Row) -> str:
+    """The name of a deployment's SKU."""
+    return str((row.get("sku") or {}).get("name", ""))
+
+
+def held(row: Row) -> int:
+    """The capacity of a deployment's SKU: PTU for the provisioned ones."""
+    return int((row.get("sku") or {}).get("capacity") or 0)
+
+
+def tuned(row: Row) -> bool:
+    """Whether a deployment serves a fine-tune: its model's name holds the mark that the service gives it."""
+    model = words.props(row).get("model") or {}
+    return ".ft-" in str(model.get("name", "")) or bool(model.get("sourceAccount"))
+
+
+REQUESTS = usage(
+    "ModelRequests",
+    DEPLOYMENTS,
+    days=7,
+    absent="zero",
+    by="ModelDeploymentName",
+    each=True,
+    when=lambda row: sku(row) in PTU or tuned(row),
+    unit="requests",
+    source="Azure Monitor, Cognitive Services: ModelRequests is emitted for each call of a deployment",
+)
+
+
+def _spilled_to(row: Row) -> tuple[str, ...]:
+    name = words.props(row).get("spilloverDeploymentName")
+    return (f"{words.parent(row['id'])}/deployments/{name}".lower(),) if name else ()
+
+
+def _account_place(row: Row, seen: Seen) -> str:
+    """Deployments have no region of their own: it is their account's."""
+    found = seen.index(ACCOUNTS, words.key).get(words.parent(row["id"]).lower(), ())
+    return words.place(found[0], seen.at) if found else ""
+
+
+def _idle_ptu(row: Row, seen: Seen) -> Waste | None:
+    scope = PTU.get(sku(row))
+    if scope is None or not held(row) or words.props(row).get("provisioningState", "Succeeded") != "Succeeded":
+        return None
+    if seen.index(DEPLOYMENTS, _spilled_to).get(str(row["id"]).lower()):
+        return None
+    if REQUESTS.of(seen, row):
+        return None
+    model = (words.props(row).get("model") or {}).get("name", "")
+    return Waste(
+        reason=f"no request in 7 days; holds {held(row)} PTU ({scope}) of {model}",
+        meters=(Meter(f"ptu/{scope}", "PTU-hour", held(row), _account_place(row, seen)),),
+        bound="at most",
+        evidence={"PTU": held(row), "sort": scope, "model": model},
+    )
+
+
+def _delete_deployment(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    return (
+        delete(
+            "Microsoft.CognitiveServices/accounts/deployments",
+            doomed.id,
+            f"delete deployment {doomed.name}; its model and the account stay",
+            "can be undone",
+            capacity=True,
+        ),
+    )
+
+
+IDLE_PTU = check(
+    id="idle-provisioned-deployment",
+    title="Provisioned model deployment that serves nothing",
+    kind=DEPLOYMENT,
+    reads=(*REQUESTS.reads,),
+    judge=_idle_ptu,
+    why="Provisioned throughput bills each PTU every hour, whether a request comes or not.",
+    spares=(
+        "a request came in 7 days",
+        "younger than 7 days",
+        "another deployment spills over to it",
+        "pay-as-you-go and batch deployments, which cost nothing idle",
+    ),
+    unchecked=("a reservation for PTU that pays for it", "a launch that it is kept for"),
+    meter="PTU-hours of its sort at list price; a PTU reservation costs less, so an upper bound",
+    category="ai",
+    remove=_delete_deployment,
+    reversal="can be undone",
+    recovery="It can be deployed again with the same model and PTU, if there is capacity then.",
+    order=10,
+    steps=sends("Microsoft.CognitiveServices/accounts/deployments", "delete"),
+)
+
+
+def _idle_tuned(row: Row, seen: Seen) -> Waste | None:
+    name = sku(row)
+    if not tuned(row) or name in PTU or "Developer" in name or REQUESTS.of(seen, row):
+        return None
+    if str(words.props(row).get("deploymentState", "Running")) == "Paused":
+        return None
+    model = (words.props(row).get("model") or {}).get("name", "")
+    sort = "global" if name.startswith("Global") else "data-zone" if name.startswith("DataZone") else "regional"
+    return Waste(
+        reason=f"hosts a fine-tuned model ({model}), and no request came in 7 days",
+        meters=(Meter(f"fine-tuned-hosting/{sort}", "hour", 1.0, _account_place(row, seen)),),
+        evidence={"model": model, "sku": name},
+    )
+
+
+IDLE_TUNED = check(
+    id="idle-finetuned-deployment",
+    title="Fine-tuned model that is hosted and not called",
+    kind=DEPLOYMENT,
+    reads=(*REQUESTS.reads,),
+    judge=_idle_tuned,
+    why="A fine-tuned model is billed by the hour for being hosted, apart from its tokens.",
+    spares=("a request came in 7 days", "the developer tier, which ends by itself", "paused", "provisioned"),
+    unchecked=("the service deletes it by itself after 15 days without a call",),
+    meter="hours of fine-tuned hosting",
+    category="ai",
+    remove=_delete_deployment,
+    reversal="can be undone",
+    recovery="The fine-tuned model stays and can be deployed again.",
+    order=11,
+    steps=sends("Microsoft.CognitiveServices/accounts/deployments", "delete"),
+)  # fmt: skip
+
+
+def _empty(row: Row, seen: Seen) -> Waste | None:
+    if not _serves_models(row) or seen.of(DEPLOYMENTS, row) or seen.of(PROJECTS, row):
+        return None
+    return Waste(
+        reason=f"an account of the kind {row['kind']} with no model deployed and no project",
+        free=True,
+        evidence={"kind": row["kind"], "public": words.props(row).get("publicNetworkAccess", "")},
+    )
+
+
+EMPTY_ACCOUNT = check(
+    id="empty-ai-services-account",
+    title="AI Services account with nothing in it",
+    kind=ACCOUNT,
+    reads=(DEPLOYMENTS, PROJECTS),
+    judge=_empty,
+    why="It costs nothing by itself; it holds a name, keys that still work, and quota for its region.",
+    spares=(
+        "a model is deployed",
+        "a project, which can use models that are hosted elsewhere",
+        "Speech, Vision and other kinds, which bill by the call",
+    ),
+    unchecked=("keys of it that an application still holds",),
+    meter="none: an account without deployments bills nothing",
+    category="ai",
+    min_age=timedelta(days=7),
+    remove=lambda doomed: (
+        delete(
+            "Microsoft.CognitiveServices/accounts", doomed.id, f"delete account {doomed.name}", "recoverable", days=2,
+        ),
+    ),
+    reversal="recoverable",
+    recovery="A deleted account can be recovered for 48 hours; then its name is free again.",
+    order=60,
+    steps=sends("Microsoft.CognitiveServices/accounts", "delete"),
+)  # fmt: skip
+
+CHECKS = (IDLE_PTU, IDLE_TUNED, EMPTY_ACCOUNT)

@@ -1,0 +1,130 @@
+"""What several checks read, each once a subscription, and how a resource gets its age where its type says none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from clouds.azure.checks import words
+from clouds.models.waste import Detail, Kind, Listing, Reading, Row, Seen, Unresolved, Unseen, Waste, WasteCheck
+
+EVERY = 1_000_000
+"""So many rows are served by one request: all of them."""
+
+
+def listing(kind: str, **query: str) -> Listing:
+    """All resources of a type in a subscription, over all groups and regions."""
+    return Listing(kind, "list", "value", {"query": query} if query else {})
+
+
+def children(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None, **query: str) -> Detail:
+    """The children of each row of `of`."""
+    more = {"query": query} if query else {}
+    return Detail(of, kind, "list_in", lambda rows, _at: {"parent": rows[0]["id"], **more}, rows="value", when=when)
+
+
+def single(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None, **query: str) -> Detail:
+    """Each row of `of` in full, where the list leaves things out."""
+    more = {"query": query} if query else {}
+    return Detail(of, kind, "get", lambda rows, _at: {"id": rows[0]["id"], **more}, when=when)
+
+
+REGISTRATIONS = listing("providers", **{"$select": "namespace,registrationState"})
+GROUPS = listing("Microsoft.Resources/resourceGroups")
+LOCKS = Listing("Microsoft.Authorization/locks", "list", "value")
+RESOURCES = listing("Microsoft.Resources/resources", **{"$expand": "createdTime,changedTime"})
+
+
+def aged(of: Listing) -> Detail:
+    """The same resources as ARM's own index lists them, with the time each was made.
+
+    Many types (most of Microsoft.Network) do not say when they were made; ARM does when it is asked with
+    `$expand=createdTime` (Resources - List, read 2026-11-29). One that is not in that index yet is seconds old.
+    """
+    kind = of.service
+    query = {"$filter": f"resourceType eq '{kind}'", "$expand": "createdTime,changedTime"}
+    return Detail(
+        of, "Microsoft.Resources/resources", "list", lambda _rows, _at: {"query": query}, "value", batch=EVERY
+    )
+
+
+def aged_kind(name: str, of: Detail) -> Kind:
+    """A kind whose rows are those of `aged`."""
+    return Kind(
+        name=name, of=of, id=words.ident, label=words.label, created=lambda row: row.get("createdTime"),
+        tags=words.tags, managed=words.managed, place=words.place, moving=("changedTime",),
+    )  # fmt: skip
+
+
+def kind(name: str, of: Listing | Detail, created: Callable[[Row], Any] = words.made, **more: Any) -> Kind:
+    """A kind whose own rows say when they were made."""
+    return Kind(
+        name=name, of=of, id=words.ident, label=words.label, created=created, tags=words.tags, managed=words.managed,
+        place=words.place, **more,
+    )  # fmt: skip
+
+
+Judge = Callable[[Row, Seen], Waste | None]
+
+
+def over(of: Listing, judge: Callable[[Row, Row, Seen], Waste | None]) -> Judge:
+    """A judgement over `aged` rows that is given the whole resource too: `judge(whole, row, seen)`."""
+
+    def judged(row: Row, seen: Seen) -> Waste | None:
+        whole = seen.index(of, words.key).get(str(row["id"]).lower())
+        return judge(whole[0], row, seen) if whole else None
+
+    return judged
+
+
+def careful(judge: Judge) -> Judge:
+    """The judgement, less what belongs to a group that a service manages; a lock is said, and keeps it from removal."""
+
+    def judged(row: Row, seen: Seen) -> Waste | None:
+        waste = judge(row, seen)
+        if waste is None or managed_group(seen, row["id"]):
+            return None
+        lock = locked(seen, row["id"])
+        return replace(waste, blocked=waste.blocked or lock) if lock else waste
+
+    return judged
+
+
+def managed_group(seen: Seen, resource: str) -> str:
+    """Who manages the resource group of a resource; "" for nobody. Raises Unseen."""
+    head = resource.lower().split("/providers/", 1)[0]
+    found = seen.index(GROUPS, words.key).get(head, ())
+    return words.last(str(found[0].get("managedBy") or "")) if found else ""
+
+
+def _locked_scope(row: Row) -> tuple[str]:
+    return (str(row["id"]).lower().rsplit("/providers/microsoft.authorization/locks/", 1)[0],)
+
+
+def locked(seen: Seen, resource: str) -> str:
+    """Which lock keeps a resource; "" for none. A lock that could not be read refuses the removal by itself."""
+    try:
+        locks = seen.index(LOCKS, _locked_scope)
+    except Unseen:
+        return ""
+    parts = resource.lower().split("/")
+    for end in range(3, len(parts) + 1, 2):
+        for lock in locks.get("/".join(parts[:end]), ()):
+            return f"the lock {words.last(lock['id'])} ({words.props(lock).get('level', '')}) keeps it"
+    return ""
+
+
+def registered(seen: Seen, namespace: str) -> None:
+    """Raises Unresolved where a provider that speaks of usage is not registered: its silence would say nothing."""
+    for row in seen.rows(REGISTRATIONS):
+        if str(row.get("namespace", "")).lower() == namespace.lower():
+            if str(row.get("registrationState", "")).lower() == "registered":
+                return
+            break
+    raise Unresolved(f"{namespace} is not registered in this subscription, so nothing says whether it is used")
+
+
+def check(*, judge: Judge, reads: tuple[Reading, ...] = (), **more: Any) -> WasteCheck:
+    """A check that also spares what a service manages, and says which lock keeps a resource."""
+    return WasteCheck(judge=careful(judge), reads=tuple(dict.fromkeys((*reads, GROUPS, LOCKS))), **more)
