@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from clouds.aws import cli, images
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import preflight, tags
+from clouds.aws.endpoints import elsewhere, preflight, tags
 from clouds.aws.endpoints.ec2 import calls, machine, places, serving
 from clouds.aws.endpoints.ec2 import settings as options
 from clouds.aws.endpoints.ec2.calls import Build
@@ -61,7 +61,8 @@ class Planner:
         found = [self._choice(spec, chosen, rows, region) for region in regions]
         usable = [choice for choice in found if choice.places]
         if not usable:
-            raise nowhere(found)
+            least = min(row.vcpus for row in rows)
+            raise elsewhere.told(nowhere(found), self.quotas, [row.type for row in rows], regions, least=least)
         served = serving.of(spec.model, self._image(chosen), rows[0].accelerators, chosen, spec.settings)
         end, source = now + timedelta(hours=spec.ttl_hours), chosen.ssh_from or self.address()
         steps: list[PlanStep] = []

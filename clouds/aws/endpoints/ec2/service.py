@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from clouds.aws import regions
+from clouds.aws import instances, regions
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import permissions, tags
+from clouds.aws.endpoints import elsewhere, permissions, tags
 from clouds.aws.endpoints.ec2 import belongings, calls, create, machine, outside, removal, ssh, view
 from clouds.aws.endpoints.ec2.plan import Planner
 from clouds.aws.endpoints.ec2.serving import PORT
@@ -20,7 +20,7 @@ from clouds.aws.endpoints.ec2.update import Changer
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.prices import AwsPrices
 from clouds.base import Ledger, Progress, QuotaReader
-from clouds.errors import CloudError, Conflict
+from clouds.errors import CloudError, Conflict, NoCapacity, QuotaTooSmall
 from clouds.models import (
     Call,
     Change,
@@ -74,7 +74,12 @@ class Ec2:
         """Carry it out until a token came, or every place said no. Raises NoCapacity with each place's own words."""
         maker = Maker(self._api, ledger, progress, plan.deployment)
         run = create.begin(plan, maker, self._now, self._pause)
-        region = create.carry_out(run)
+        try:
+            region = create.carry_out(run)
+        except (NoCapacity, QuotaTooSmall) as error:
+            rows = [row for one in run.attempts if (row := instances.find(str(one.get("type", "")))) is not None]
+            types, least = [*dict.fromkeys(row.type for row in rows)], min((row.vcpus for row in rows), default=1)
+            raise elsewhere.told(error, self._quotas, types, run.regions, least=least) from None
         ref = EndpointRef("aws", "ec2", region, plan.spec.name)
         return Starter(self._api, self._prices, run, self.connect).until_ready(ref)
 

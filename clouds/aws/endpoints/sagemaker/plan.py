@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from clouds.aws import cli, images
 from clouds.aws.api import AwsApi
+from clouds.aws.endpoints import elsewhere, preflight, roles
 from clouds.aws.endpoints import model as models
-from clouds.aws.endpoints import preflight, roles
 from clouds.aws.endpoints.parts import KINDS, kind_of
 from clouds.aws.endpoints.sagemaker import calls, container, pools, schedule
 from clouds.aws.endpoints.sagemaker import settings as options
@@ -67,7 +67,7 @@ class Planner:
         found = [self._pool(spec, rows, region) for region in places]
         usable = [pool for pool in found if pool.types]
         if not usable:
-            raise _nowhere(found)
+            raise elsewhere.told(_nowhere(found), self.quotas, [row.ml for row in rows], places)
         builds = [self._build(spec, chosen, pool, who, end) for pool in usable]
         steps = self._shared(builds[0], chosen) + [step for build in builds for step in _steps(build, who, len(builds))]
         warnings += [word for pool in found for word in pool.warnings]

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from clouds.aws.api import AwsApi
-from clouds.aws.endpoints import permissions
+from clouds.aws.endpoints import elsewhere, permissions
 from clouds.aws.endpoints.making import Maker
 from clouds.aws.endpoints.sagemaker import create, delete, invoke, listing, removal, streams, update, view
 from clouds.aws.endpoints.sagemaker.plan import Planner
 from clouds.aws.endpoints.sagemaker.settings import SETTINGS
 from clouds.aws.prices import AwsPrices
 from clouds.base import Ledger, Progress, QuotaReader
-from clouds.errors import CloudError, NotFound
+from clouds.errors import CloudError, NoCapacity, NotFound, QuotaTooSmall
 from clouds.models import (
     Call,
     Change,
@@ -64,7 +64,11 @@ class SageMaker:
         """Carry it out until a token came, or every region said no. Raises NoCapacity with each region's own words."""
         maker = Maker(self._api, ledger, progress, plan.deployment)
         run = create.begin(plan, maker, self._now, self._pause)
-        region = create.carry_out(run)
+        try:
+            region = create.carry_out(run)
+        except (NoCapacity, QuotaTooSmall) as error:
+            types = [kind for one in run.attempts for kind in one["types"]]
+            raise elsewhere.told(error, self._quotas, [*dict.fromkeys(types)], run.regions) from None
         ref = EndpointRef("aws", "sagemaker", region, plan.spec.name)
         progress.report(f"{region}: InService; asking for one token")
         said = invoke.first_token(self._api, region, ref.name, progress)
