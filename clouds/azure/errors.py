@@ -142,7 +142,7 @@ def kind_of(code: str, message: str, status: int = 400) -> Kind:
     by_status: Mapping[int, Kind] = {
         401: NotSignedIn,
         403: PermissionMissing,
-        404: NotFound if code else Unexpected,
+        404: NotFound if code or not message else Unexpected,
         409: Conflict,
         412: Conflict,
         429: Throttled,

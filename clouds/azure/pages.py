@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clouds.azure.paths import Sending
+from clouds.errors import Unexpected
 
 TOKEN = "token:"  # noqa: S105 - the mark of a page, no secret
 _LINKS = ("nextLink", "@odata.nextLink", "NextPageLink", "$skipToken")
@@ -17,6 +18,12 @@ def following(page: Any, what: Sending, asked: Any) -> tuple[str, Any]:
         return "", None
     if what.row.shape == "tenant-query":
         token = page.get("$skipToken")
+        if not token and str(page.get("resultTruncated", "false")).lower() == "true":
+            raise Unexpected(
+                "reading Resource Graph",
+                answered=f"the answer was cut after {page.get('count')} of {page.get('totalRecords')} rows",
+                fix="Project `id` in the query: without it there is no next page. Report this as a bug of modelrig.",
+            )
         if not token:
             return "", None
         body = dict(asked or {})

@@ -172,7 +172,10 @@ def meant(method: str, url: str) -> tuple[str, str]:
         return _named(method, kind, listing=len(rest) % 2 == 1 or rest[0].lower() == "locations", parent=parent)
     parts = path.split("/")
     if parts[0].lower() == "subscriptions" and len(parts) > 2:
-        kind = "Microsoft.Resources/resourceGroups" if parts[2].lower() == "resourcegroups" else parts[2]
+        grouped = parts[2].lower() == "resourcegroups"
+        if grouped and len(parts) == 5:
+            return _named(method, f"Microsoft.Resources/{parts[4]}", listing=True, parent=True)
+        kind = "Microsoft.Resources/resourceGroups" if grouped else parts[2]
         return _named(method, kind, listing=len(parts) == 3, parent=False)
     return _named(method, parts[0], listing=len(parts) == 1, parent=False)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, Protocol
 
+from clouds.azure.claims import claims
 from clouds.azure.words import about_signing_in, bounded
 from clouds.errors import CloudError, CredentialExpired, NotInstalled, NotSignedIn, PermissionMissing, Unreachable
 
@@ -77,6 +78,8 @@ class Tokens:
                 # one with little life left is used for half of it, then asked for again
                 end = float(answer.expires_on) if left > SKEW else self._clock() + SKEW + left / 2
                 self._held[key] = (str(answer.token), end)
+                if not tenant and (own := str(claims(str(answer.token)).get("tid") or "").lower()):
+                    self._held.setdefault((own, scope), self._held[key])  # the same token by its tenant's name
                 return str(answer.token)
             failure = CredentialExpired(
                 _tried(tenant),
