@@ -9,10 +9,12 @@ from tools.measure.answers import ANSWERS
 from tools.measure.decisions.deciding import DECISIONS
 from tools.measure.decode import DECODE
 from tools.measure.drafters.drafting import DRAFTERS
+from tools.measure.knee import KNEE
 from tools.measure.ladder.asking import LADDER
 from tools.measure.load import LOAD
 from tools.measure.longcontext import LONGCONTEXT
 from tools.measure.measurement import Measurement
+from tools.measure.paced.pacing import PACED
 from tools.measure.toolcalls.calling import TOOLCALLS
 from tools.measure.toolcalls.functioning import FUNCTIONS
 
@@ -20,6 +22,8 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     DECODE,
     LOAD,
     ANSWERS,
+    KNEE,
+    PACED,
     LONGCONTEXT,
     DRAFTERS,
     LADDER,

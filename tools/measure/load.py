@@ -8,9 +8,11 @@ from statistics import median
 
 from tools.measure.client import Batch, ChatRequest, Reply
 from tools.measure.measurement import Ask, Bench, Measurement, Objective, Taken, figure_of
-from tools.measure.prompts import timing_prompt
 from tools.measure.record import Figure, Scalar
+from tools.measure.shapes import TAKES, Shape, learnt, shape
 from tools.measure.timings import FORMULAS, latency_figures
+
+WARM = "warm-up"
 
 
 @dataclass(frozen=True)
@@ -22,47 +24,55 @@ class LoadPlan:
     tokens: int
     objective: Objective
     nonce: str
+    prompt_tokens: int = 0
+    warmup: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Of every request."""
+        return Shape(self.prompt_tokens, self.tokens)
 
     @property
     def settings(self) -> Mapping[str, Scalar]:
         """The shape of the part. Levels are not in it: two runs are compared at the levels that both have."""
         return {
-            "tokens": self.tokens,
+            **self.shape.settings,
             "batches": self.batches,
+            **({"warmup": self.warmup} if self.warmup else {}),
             "objective_ttft_ms": self.objective.ttft_ms,
             "objective_tpot_ms": self.objective.tpot_ms,
         }
 
     @property
     def steps(self) -> int:
-        """One a batch."""
-        return len(self.levels) * self.batches
+        """One a batch, and those before the clock starts."""
+        return len(self.levels) * self.batches + bool(self.prompt_tokens) + bool(self.warmup)
 
-    def requests(self, level: int, batch: int) -> list[ChatRequest]:
+    def requests(self, level: int, batch: int, per_sentence: float = 1.0) -> list[ChatRequest]:
         """The requests of one batch, all different."""
-        label = f"{level}.{batch}"
+        label, words = f"{level}.{batch}", f"{level} at once, batch {batch + 1}, request"
         return [
-            ChatRequest(
-                timing_prompt(self.nonce, label, position),
-                self.tokens,
-                label=f"{level} at once, batch {batch + 1}, request {position + 1}",
-                fixed_length=True,
-            )
+            self.shape.request(self.nonce, label, position, per_sentence, f"{words} {position + 1}")
             for position in range(level)
         ]
 
 
 def plan(ask: Ask) -> LoadPlan:
     """Pure: what will be sent."""
-    return LoadPlan(ask.at, ask.profile.batches, ask.profile.load_tokens, ask.objective, ask.nonce)
+    asked = shape(ask.options, "load.shape", ask.profile.load_tokens)
+    warmup = ask.options.whole("load.warmup", 0, 0, 512)
+    return LoadPlan(ask.at, ask.profile.batches, asked.output, ask.objective, ask.nonce, asked.prompt, warmup)
 
 
 async def run(plan: LoadPlan, bench: Bench) -> None:
-    """Round by round, the lowest level first."""
+    """Round by round, the lowest level first; what warms the engine up is kept apart and is in no figure."""
+    each = await learnt(bench, plan.nonce, "load: tokens a sentence") if plan.prompt_tokens else 1.0
+    if plan.warmup:
+        await bench.together(WARM, plan.requests(plan.warmup, -1, each), "load: warm-up, in no figure")
     for batch in range(plan.batches):
         for level in plan.levels:
             says = f"load: {level} at once, batch {batch + 1} of {plan.batches}"
-            await bench.together(str(level), plan.requests(level, batch), says)
+            await bench.together(str(level), plan.requests(level, batch, each), says)
 
 
 def throughput(batch: Batch) -> float | None:
@@ -74,14 +84,19 @@ def figures(plan: LoadPlan, taken: Taken) -> tuple[Figure, ...]:
     """Throughput, goodput and latencies at every level."""
     found: list[Figure] = []
     for level in plan.levels:
-        batches = taken.labelled(str(level))
-        key, label = f"load.{level}", f"{level} at once"
-        rates = tuple(rate for batch in batches if (rate := throughput(batch)) is not None)
-        found.append(_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput", main=True))
-        if plan.objective:
-            found += _goodput(key, label, batches, plan.objective)
-        found += latency_figures(key, label, [batch.good for batch in batches])
+        found += level_figures(f"load.{level}", f"{level} at once", taken.labelled(str(level)), plan.objective)
     return tuple(found)
+
+
+def level_figures(
+    key: str, label: str, batches: Sequence[Batch], objective: Objective, *, main: bool = True
+) -> list[Figure]:
+    """Throughput, goodput where there is an objective, and latencies of the batches of one level."""
+    rates = tuple(rate for batch in batches if (rate := throughput(batch)) is not None)
+    found = [_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput", main=main)]
+    if objective:
+        found += _goodput(key, label, batches, objective)
+    return [*found, *latency_figures(key, label, [batch.good for batch in batches])]
 
 
 def _rate(key: str, label: str, samples: tuple[float, ...], formula: str, *, main: bool = False) -> Figure:
@@ -123,17 +138,23 @@ def keeps(reply: Reply, objective: Objective) -> bool:
     return not slow_first and not slow_rest
 
 
+LOAD_FORMULAS: Mapping[str, str] = {
+    "throughput": "output tokens of the good replies (from usage) / (last token of the last good reply - first "
+    "request); median over batches",
+    "kept": "replies within the objective / all requests, failed ones included",
+    "goodput": "output tokens of the replies within the objective / the same seconds; median over batches",
+    **FORMULAS,
+}
+
 LOAD = Measurement(
     name="load",
     title="many requests at once",
     plan=plan,
     run=run,
     figures=figures,
-    formulas={
-        "throughput": "output tokens of the good replies (from usage) / (last token of the last good reply - first "
-        "request); median over batches",
-        "kept": "replies within the objective / all requests, failed ones included",
-        "goodput": "output tokens of the replies within the objective / the same seconds; median over batches",
-        **FORMULAS,
+    formulas=LOAD_FORMULAS,
+    options={
+        "shape": TAKES,
+        "warmup": "requests at once before the first batch, in no figure; default 0",
     },
 )

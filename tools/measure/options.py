@@ -46,6 +46,22 @@ class Options:
             raise InvalidInput("options", f"{name}={self.given[name][:40]}", fix=fix)
         return found
 
+    def numbers(
+        self, name: str, default: Sequence[float], low: float, high: float, most: int = 12
+    ) -> tuple[float, ...]:
+        """Numbers, separated by commas, in the order given, each once."""
+        if name not in self.given:
+            return tuple(default)
+        try:
+            found = tuple(dict.fromkeys(float(part) for part in self.given[name].split(",")))
+        except ValueError:
+            found = ()
+        if not 0 < len(found) <= most or not all(low <= each <= high for each in found):
+            count = "one number" if most == 1 else f"up to {most} numbers, with commas,"
+            fix = f"Give {count} of {low:g} to {high:,g}."
+            raise InvalidInput("options", f"{name}={self.given[name][:40]}", fix=fix)
+        return found
+
     def file(self, name: str) -> Path | None:
         """A file inside the project or the data directory; None when it was not given."""
         given = self.given.get(name, "")

@@ -35,6 +35,10 @@ class Truth:
     """Fields that are refused by name with a 400."""
     limit: str = "max_tokens"
     cached: int = 0
+    pause: Callable[[float], float] = lambda due: due
+    """When what is due then really leaves: a server that stands still for a while, for everybody."""
+    slots: int = 0
+    """Replies that are written at the same time; others wait their turn. 0: any number."""
     keep_alive: bool = True
     """False: closes after each streamed reply without having said so, as llama.cpp does."""
     writes: Callable[[bytes], list[bytes]] = lambda data: [data]
@@ -47,6 +51,7 @@ class Truth:
     connections: int = 0
     together: int = 0
     most_together: int = 0
+    places: asyncio.Semaphore | None = None
     late: list[float] = field(default_factory=list)
     """Seconds by which each write left after it was due."""
 
@@ -79,6 +84,7 @@ def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
                 writer.close()
 
         server = await asyncio.start_server(handle, "127.0.0.1", port, backlog=2048)
+        truth.places = asyncio.Semaphore(truth.slots or 100_000)
         truth.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         started.set()
         await stop.wait()
@@ -119,9 +125,11 @@ async def _connection(truth: Truth, reader: asyncio.StreamReader, writer: asynci
         truth.bodies.append(body)
         truth.together += 1
         truth.most_together = max(truth.most_together, truth.together)
+        assert truth.places is not None
         try:
-            if not await _reply(truth, writer, head, body, arrived):
-                return
+            async with truth.places:
+                if not await _reply(truth, writer, head, body, time.perf_counter() if truth.slots else arrived):
+                    return
         finally:
             truth.together -= 1
 
@@ -170,7 +178,7 @@ async def _reply(truth: Truth, writer: asyncio.StreamWriter, head: str, body: di
                 return False
             writer.write({"junk": _chunk(b"data: {not json\n\n"), "told": _chunk(TOLD)}.get(fault, b""))
             shift = {"stall": 1.1, "hang": 30.0}.get(fault, 0.0)
-        due = arrived + ttft + truth.itl * position + shift
+        due = truth.pause(arrived + ttft + truth.itl * position + shift)
         if (wait := due - time.perf_counter()) > 0:
             await asyncio.sleep(wait)
         truth.late.append(time.perf_counter() - due)
