@@ -1,4 +1,5 @@
-"""Writes what is generated: tools/tools_list.json (what `tools/list` answers), docs/tools.md, docs/run.schema.json.
+"""Writes what is generated: tools/tools_list.json (what `tools/list` answers), docs/tools.md, docs/run.schema.json, and
+docs/checks-CLOUD.md for every cloud with waste checks.
 
 python docs/generate.py            write them
 python docs/generate.py --check    exit 1 where one is not current, and say how to mend it
@@ -8,6 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +19,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import clouds  # noqa: E402 - the root is put on the path first, so that this runs from any folder
+from clouds.base import Missing  # noqa: E402
+from clouds.models.waste import Metric, WasteCheck  # noqa: E402
+from clouds.models.waste_pack import WastePack  # noqa: E402
 from tools import TOOLS, binding, schemas  # noqa: E402
+from tools.figures import duration  # noqa: E402
 from tools.measure import record  # noqa: E402
 from tools.registry import Effect, Tool  # noqa: E402
 
@@ -96,6 +104,63 @@ def _type(node: dict[str, Any]) -> str:
     return " ".join([kind if isinstance(kind, str) else " or ".join(kind), *bounds])
 
 
+def checks(cloud: str, pack: WastePack) -> str:
+    """docs/checks-CLOUD.md: what each check of one cloud looks for, leaves alone, reads and would do."""
+    kinds = Counter(check.category for check in pack.checks)
+    counted = f"{len(pack.checks)} checks: {', '.join(f'{count} {word}' for word, count in kinds.most_common())}."
+    lines = [
+        f"# Waste checks: {cloud}",
+        "",
+        "Generated from the checks themselves by `make docs`; do not edit.",
+        "",
+        counted,
+        f"Prices leave out: {'; '.join(pack.excludes)}.",
+        f"Left alone: {pack.keep_hint or 'what is tagged modelrig-keep'}.",
+        "",
+        "| check | what it finds | younger is spared | priced by | removal |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| [`{c.id}`](#{c.id}) | {c.title} | {_age(c.age)} | {c.meter} | {_removal(c)} |" for c in pack.checks]
+    for c in pack.checks:
+        permissions = {name for each in (*c.operations, *c.steps) for name in pack.permissions(*each.split(".", 1))}
+        said = {
+            "Leaves alone": "; ".join(c.spares),
+            "Does not look at": "; ".join(c.unchecked),
+            "Metrics": "; ".join(_metric(read) for read in c.all_reads if isinstance(read, Metric)),
+            "Recovery": f"{c.reversal}. {c.recovery}",
+            "Removal": c.remove if isinstance(c.remove, str) else "",
+            "Steps": ", ".join(f"`{step}`" for step in c.steps),
+            "Permissions": ", ".join(f"`{name}`" for name in sorted(permissions)),
+        }
+        lines += ["", f"## {c.id}", "", f"{c.title}. {c.why}", ""]
+        lines += [f"- {word}: {text}" for word, text in said.items() if text]
+    return "\n".join(lines) + "\n"
+
+
+def _age(age: timedelta) -> str:
+    if age >= timedelta(days=1):
+        return f"{age / timedelta(days=1):g} d"
+    return duration(age.total_seconds()) if age else "none"
+
+
+def _metric(read: Metric) -> str:
+    return f"{read.name} over {read.days:g} days; no series means {read.absent}" + (
+        f" ({read.source})" if read.source else ""
+    )
+
+
+def _removal(check: WasteCheck) -> str:
+    return "explained, not planned" if isinstance(check.remove, str) else check.reversal
+
+
+def packs() -> Iterator[tuple[str, WastePack]]:
+    """Every cloud that has checks. Nothing is sent."""
+    for name in clouds.names():
+        pack = clouds.connect(name, ROOT / "build").waste
+        if not isinstance(pack, Missing):
+            yield name, pack
+
+
 def main(argv: list[str]) -> int:
     """Write or check; returns the exit status."""
     wanted = {
@@ -103,6 +168,7 @@ def main(argv: list[str]) -> int:
         + "\n",
         ROOT / "docs" / "tools.md": reference(),
         ROOT / "docs" / "run.schema.json": json.dumps(record.schema(), indent=1) + "\n",
+        **{ROOT / "docs" / f"checks-{name}.md": checks(name, pack) for name, pack in packs()},
     }
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in argv:
