@@ -225,6 +225,7 @@ def _read(
         found.extend(read.found)
         unread.extend(read.unread)
         reasons.extend(f"{each.scope}: {each.reason}." for each in read.not_applicable[:3])
+        reasons.extend(read.notes[:5])
     return found, unread, reasons
 
 

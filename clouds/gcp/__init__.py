@@ -11,9 +11,6 @@ from clouds.base import Cloud, EndpointService
 from clouds.lazily import Services
 
 if TYPE_CHECKING:
-    from clouds.gcp.api import GcpApi
-    from clouds.gcp.prices import GcpPrices
-    from clouds.gcp.quotas import GcpQuotas
     from clouds.models.waste_pack import WastePack
 
 
@@ -41,7 +38,7 @@ def connect(home: Path) -> Cloud:
     return Cloud(
         name="gcp",
         identity=GcpIdentity(api),
-        endpoints=_services(api, quotas, prices, live=player is None),
+        endpoints=_services(),
         quotas=quotas,
         capacity=GcpCapacity(api, home, prices),
         prices=prices,
@@ -58,5 +55,5 @@ def _pack() -> WastePack:
     return PACK
 
 
-def _services(api: GcpApi, quotas: GcpQuotas, prices: GcpPrices, *, live: bool) -> Mapping[str, EndpointService]:
+def _services() -> Mapping[str, EndpointService]:
     return Services({})

@@ -6,7 +6,6 @@ google-auth and the HTTP client are imported when the first call is sent; one cl
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +21,11 @@ from clouds.errors import (
     Unexpected,
     Unreachable,
 )
-from clouds.gcp import errors, methods, pages
+from clouds.gcp import methods, pages, wire
 from clouds.gcp import session as sessions
 from clouds.gcp.methods import Method
 from clouds.gcp.pace import Pace
-from clouds.gcp.words import REMEDIES
+from clouds.gcp.words import SIGN_IN
 from clouds.models import Call, Scope
 from clouds.replay import Request, Tap
 
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from clouds.gcp.session import Session
 
 ATTEMPTS = 4
-READ_TIMEOUT = 75
-_BILLED_TO = frozenset({"cloudquotas", "cloudasset", "recommender", "cloudbilling"})
-"""APIs that refuse a person's sign-in unless a project is named that the request counts for (facts, 2026-11-29)."""
 
 
 class GcpApi:
@@ -118,7 +114,8 @@ class GcpApi:
         parameters: Mapping[str, Any] = call.parameters
         seen: set[str] = set()
         while True:
-            filled = method.filled(parameters, Scope(scope.location, scope.account or self.project))
+            project = scope.account or (self.project if method.in_path.keys() - parameters.keys() else "")
+            filled = method.filled(parameters, Scope(scope.location, project))
             page = self._sent(method, filled, scope, once)
             yield page
             token = page.get("nextPageToken") if isinstance(page, dict) and method.pages else None
@@ -177,12 +174,12 @@ class GcpApi:
         session = self.session
         headers = session.headers(self._refresher())
         try:
-            return self._exchanged(method, request, {**marks, **headers})
+            return wire.exchanged(self.client, method, request, {**marks, **headers}, self.addressed)
         except CredentialExpired:
             renewed = self._renewed(session, headers)
             if renewed is None:
                 raise
-        return self._exchanged(method, request, {**marks, **renewed})
+        return wire.exchanged(self.client, method, request, {**marks, **renewed}, self.addressed)
 
     def _renewed(self, session: Session, refused: Mapping[str, str]) -> dict[str, str] | None:
         if session.credentials is None:
@@ -195,39 +192,6 @@ class GcpApi:
             return self.session.headers(self._refresher(), renew=token)
         except CloudError:
             return None
-
-    def _exchanged(self, method: Method, request: Request, headers: Mapping[str, str]) -> Any:
-        import httpx2
-
-        from clouds.replay.rest import named
-
-        tried = f"{request}"
-        filled = request.parameters
-        url, host = self.addressed(method.url(filled))
-        sent = {**headers, **({"Host": host} if host else {})}
-        if (
-            method.service in _BILLED_TO
-            and "Authorization" in headers
-            and "x-goog-user-project" not in sent
-            and request.account
-        ):
-            sent["x-goog-user-project"] = request.account
-        content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
-        if content is not None:
-            sent["Content-Type"] = "application/json"
-        try:
-            response = self.client.request(
-                method.verb, url, params=method.query(filled), content=content, headers=sent, extensions=named(request)
-            )
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise Unreachable(
-                tried, answered=errors.bounded(str(error)), code=type(error).__name__, fix=REMEDIES["unreachable"],
-                sent=False,
-            ) from None  # fmt: skip
-        except httpx2.HTTPError as error:
-            fix = REMEDIES["unreachable"] if method.reads else REMEDIES["answer_lost"]
-            raise Unreachable(tried, answered=errors.bounded(str(error)), code=type(error).__name__, fix=fix) from None
-        return answered(response.status_code, response.content, response.headers, tried)
 
     @property
     def sdk(self) -> Any:
@@ -246,15 +210,7 @@ class GcpApi:
         """The one HTTP client; every request through it must be named for the taps."""
         with self._lock:
             if self._client is None:
-                import httpx2
-
-                from clouds.replay.rest import transport
-
-                inner = httpx2.HTTPTransport(limits=httpx2.Limits(max_connections=64, max_keepalive_connections=32))
-                self._client = httpx2.Client(
-                    transport=transport(self.taps, inner), timeout=httpx2.Timeout(READ_TIMEOUT, connect=5),
-                    headers={"User-Agent": "modelrig"},
-                )  # fmt: skip
+                self._client = wire.client(self.taps)
             return self._client
 
     def close(self) -> None:
@@ -278,9 +234,15 @@ class GcpApi:
 
     def metadata(self, path: str) -> str:
         """What the metadata service of this machine says; empty when it does not. Raises Unreachable."""
-        answer = self._refresher()(
-            f"http://metadata.google.internal/computeMetadata/v1/{path}", headers={"Metadata-Flavor": "Google"}
-        )
+        from google.auth.exceptions import TransportError
+
+        where = f"http://metadata.google.internal/computeMetadata/v1/{path}"
+        try:
+            answer = self._refresher()(where, headers={"Metadata-Flavor": "Google"})
+        except TransportError as error:
+            raise Unreachable(
+                "asking this machine's metadata service", answered=str(error), fix=SIGN_IN, sent=False
+            ) from None
         return str(answer.data.decode().strip()) if answer.status == 200 else ""
 
     def _refresher(self) -> Callable[..., Any]:
@@ -293,19 +255,3 @@ class GcpApi:
 
                 self._plain = httpx2.Client(timeout=httpx2.Timeout(20, connect=5))
         return refresher(self._plain, self.addressed)
-
-
-def answered(status: int, content: bytes, headers: Mapping[str, str], tried: str) -> Any:
-    """The body of an answer. Raises the CloudError that it is."""
-    try:
-        body = json.loads(content) if content.strip() else {}
-    except ValueError:
-        body = content.decode(errors="replace")
-    if status >= 400:
-        raise errors.of_answer(status, body, headers, tried)
-    if isinstance(body, str):
-        raise Unexpected(
-            tried, answered=errors.bounded(body, 200), code=str(status),
-            fix="Something between this machine and Google answered; look at the proxy.",
-        )  # fmt: skip
-    return body

@@ -99,6 +99,8 @@ class Read(Generic[T]):
     found: tuple[T, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_applicable: tuple[Unread, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader of the rows should know beside them, a sentence each."""
 
     @property
     def complete(self) -> bool:

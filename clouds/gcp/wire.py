@@ -1,0 +1,90 @@
+"""One HTTP exchange with Google: the request as its method wants it, the answer as a body or as the error it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clouds.errors import Unexpected, Unreachable
+from clouds.gcp import errors
+from clouds.gcp.methods import Method
+from clouds.gcp.words import REMEDIES
+from clouds.replay import Request, Tap
+
+if TYPE_CHECKING:
+    import httpx2
+
+READ_TIMEOUT = 75
+_BILLED_TO = frozenset({"cloudquotas", "cloudasset", "recommender", "cloudbilling"})
+"""APIs that refuse a person's sign-in unless a project is named that the request counts for (facts, 2026-11-29)."""
+
+
+def client(taps: Sequence[Tap]) -> httpx2.Client:
+    """The HTTP client; every request through it must be named for the taps."""
+    import httpx2
+
+    from clouds.replay.rest import transport
+
+    inner = httpx2.HTTPTransport(limits=httpx2.Limits(max_connections=64, max_keepalive_connections=32))
+    return httpx2.Client(
+        transport=transport(taps, inner),
+        timeout=httpx2.Timeout(READ_TIMEOUT, connect=5),
+        headers={"User-Agent": "modelrig"},
+    )
+
+
+def exchanged(
+    sender: httpx2.Client,
+    method: Method,
+    request: Request,
+    headers: Mapping[str, str],
+    addressed: Callable[[str], tuple[str, str]],
+) -> Any:
+    """Send once; the answer's body. Raises CloudError: `Unreachable.sent` says whether Google may have heard it."""
+    import httpx2
+
+    from clouds.replay.rest import named
+
+    tried, filled = f"{request}", request.parameters
+    url, host = addressed(method.url(filled))
+    told = {**headers, **({"Host": host} if host else {})}
+    if method.service in _BILLED_TO and "Authorization" in headers and "x-goog-user-project" not in told:
+        told |= {"x-goog-user-project": request.account} if request.account else {}
+    content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
+    if content is not None:
+        told["Content-Type"] = "application/json"
+    try:
+        response = sender.request(
+            method.verb, url, params=method.query(filled), content=content, headers=told, extensions=named(request)
+        )
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        raise Unreachable(
+            tried,
+            answered=errors.bounded(str(error)),
+            code=type(error).__name__,
+            fix=REMEDIES["unreachable"],
+            sent=False,
+        ) from None
+    except httpx2.HTTPError as error:
+        fix = REMEDIES["unreachable"] if method.reads else REMEDIES["answer_lost"]
+        raise Unreachable(tried, answered=errors.bounded(str(error)), code=type(error).__name__, fix=fix) from None
+    return answered(response.status_code, response.content, response.headers, tried)
+
+
+def answered(status: int, content: bytes, headers: Mapping[str, str], tried: str) -> Any:
+    """The body of an answer. Raises the CloudError that it is."""
+    try:
+        body = json.loads(content) if content.strip() else {}
+    except ValueError:
+        body = content.decode(errors="replace")
+    if status >= 400:
+        raise errors.of_answer(status, body, headers, tried)
+    if isinstance(body, str):
+        raise Unexpected(
+            tried,
+            answered=errors.bounded(body, 200),
+            code=str(status),
+            fix="Something between this machine and Google answered; look at the proxy.",
+        )
+    return body
