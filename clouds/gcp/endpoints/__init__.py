@@ -1,0 +1,1 @@
+"""The ways to serve a model on Google Cloud: `tpu` (TPU API), `gce` (Compute Engine) and `run` (Cloud Run)."""

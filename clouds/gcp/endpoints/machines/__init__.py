@@ -1,0 +1,1 @@
+"""What a machine of Compute Engine and a node of the TPU API have in common: script, start, changes, removal."""
