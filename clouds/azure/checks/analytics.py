@@ -190,7 +190,7 @@ BATCH = check(
     reads=(*TASKS.reads,),
     judge=_nodes,
     why="The nodes of a pool bill like their VMs, whether a task runs or not.",
-    spares=("a task started in 7 days anywhere in the account", "a formula scales the pool", "being resized", "younger than 7 days"),
+    spares=("a task started in 7 days in its account", "a formula scales it", "being resized", "younger than 7 days"),
     unchecked=("one task that runs for longer than a week",),
     meter="VM hours of its nodes",
     min_age=timedelta(days=7),

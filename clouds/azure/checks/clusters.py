@@ -35,12 +35,12 @@ def _cluster(row: Row, _seen: Seen) -> Waste | None:
         meters=meters,
         free=not meters,
         bound="at most" if stopped else "exact",
-        evidence={"tier": tier, "pools": len(pools), "stopped": stopped, "nodes in": about.get("nodeResourceGroup", "")},
+        evidence={"tier": tier, "pools": len(pools), "stopped": stopped, "nodes": about.get("nodeResourceGroup", "")},
     )  # fmt: skip
 
 
 def _up(pool: Any) -> bool:
-    return (pool.get("powerState") or {}).get("code", "Running") != "Stopped"
+    return str((pool.get("powerState") or {}).get("code", "Running")) != "Stopped"
 
 
 IDLE_CLUSTER = check(

@@ -225,7 +225,8 @@ def _old_version(row: Row, seen: Seen) -> Waste | None:
     storage = words.props(row).get("storageProfile") or {}
     disks = [storage.get("osDiskImage") or {}, *(storage.get("dataDiskImages") or ())]
     gib = sum(int(each.get("sizeInGB") or 0) for each in disks)
-    copies = sum(int(each.get("regionalReplicaCount") or 1) for each in profile.get("targetRegions") or ({},))
+    regions: list[Row] = profile.get("targetRegions") or [{}]
+    copies = sum(int(each.get("regionalReplicaCount") or 1) for each in regions)
     return Waste(
         reason=f"published more than 180 days ago and superseded; {copies} copies of {gib} GiB at most",
         meters=(Meter("snapshot/standard-lrs", "GB-month", gib * copies),) if gib else (),

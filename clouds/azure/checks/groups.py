@@ -56,7 +56,7 @@ EMPTY_GROUP = check(
     judge=_empty,
     why="It costs nothing; it keeps permissions, policies and locks that look as if they mattered.",
     spares=("any resource in it", "managed by a service (AKS, Databricks)", "Network Watcher's own"),
-    unchecked=("deployments and templates that expect it by name", "permissions that are given on it"),
+    unchecked=("its age, which Azure does not say", "templates that expect it by name", "permissions given on it"),
     meter="none",
     min_age=timedelta(days=7),
     remove=lambda doomed: (
@@ -156,8 +156,8 @@ def _quiet(row: Row, seen: Seen) -> Waste | None:
     dearest = max(cost, key=lambda name: cost[name])
     share = 100 * cost[dearest] / total
     return Waste(
-        reason=f"${total:,.2f} in {DAYS} days, {words.last(dearest)} alone is {share:.1f}% of it; what bills on use came to "
-        f"${total - fixed:,.3f}",
+        reason=f"${total:,.2f} in {DAYS} days, {words.last(dearest)} is {share:.1f}% of it; what bills on use came "
+        f"to ${total - fixed:,.3f}",
         meters=tuple(meter for each in standing.values() if (meter := _meter(each))),
         bound="at least",
         holds=(),

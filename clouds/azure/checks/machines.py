@@ -24,7 +24,7 @@ HOST_GROUPS = listing("Microsoft.Compute/hostGroups")
 HOSTS = children(HOST_GROUPS, "Microsoft.Compute/hostGroups/hosts")
 SLOT_GROUPS = listing("Microsoft.Compute/capacityReservationGroups")
 SLOTS = children(SLOT_GROUPS, "Microsoft.Compute/capacityReservationGroups/capacityReservations")
-SLOT = single(SLOTS, "Microsoft.Compute/capacityReservationGroups/capacityReservations", **{"$expand": "instanceView"})
+SLOT = single(SLOTS, "Microsoft.Compute/capacityReservationGroups/capacityReservations", expand="instanceView")
 MACHINE = kind("virtual machine", MACHINES, lambda row: words.props(row).get("timeCreated") or words.made(row))
 HOST = kind(
     "dedicated host", HOSTS, lambda row: words.props(row).get("timeCreated") or words.props(row).get("provisioningTime")
@@ -127,7 +127,8 @@ def _deallocated(row: Row, seen: Seen) -> Waste | None:
         return None
     known = seen.index(DISKS, words.key)
     disks = [known[name.lower()][0] for name in _disks(row) if name.lower() in known]
-    meters, addresses = [meter for each in disks for meter in disk_meters(each)], []
+    meters = [meter for each in disks for meter in disk_meters(each)]
+    addresses: list[str] = []
     for nic in _nics(row):
         more, held = held_by(seen, nic)
         meters += more

@@ -18,15 +18,14 @@ def listing(kind: str, **query: str) -> Listing:
     return Listing(kind, "list", "value", {"query": query} if query else {})
 
 
-def children(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None, **query: str) -> Detail:
+def children(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None) -> Detail:
     """The children of each row of `of`."""
-    more = {"query": query} if query else {}
-    return Detail(of, kind, "list_in", lambda rows, _at: {"parent": rows[0]["id"], **more}, rows="value", when=when)
+    return Detail(of, kind, "list_in", lambda rows, _at: {"parent": rows[0]["id"]}, rows="value", when=when)
 
 
-def single(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None, **query: str) -> Detail:
+def single(of: Listing | Detail, kind: str, when: Callable[[Row], bool] | None = None, *, expand: str = "") -> Detail:
     """Each row of `of` in full, where the list leaves things out."""
-    more = {"query": query} if query else {}
+    more = {"query": {"$expand": expand}} if expand else {}
     return Detail(of, kind, "get", lambda rows, _at: {"id": rows[0]["id"], **more}, when=when)
 
 

@@ -1,0 +1,95 @@
+"""The checks run through the real transport: its seam answers from the scenario that a test puts on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from clouds.azure.api import OWN_READS, AzureApi
+from clouds.azure.checks import PACK
+from clouds.azure.prices import AzurePrices
+from clouds.base import Cloud, Missing
+from clouds.models import Identity
+from clouds.readonly import ReadOnly
+from clouds.replay import Answer, Replay, Request, Scenario, load
+from tools.progress import CallProgress
+from tools.waste.records import Scan
+from tools.waste.scan import Wanted, scan
+
+ROOT = Path(__file__).resolve().parents[4]
+FIXTURES = ROOT / "fixtures" / "azure" / "waste"
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
+
+
+class Stage:
+    """A tap that asks whichever replay is on stage."""
+
+    def __init__(self) -> None:
+        self.replay = Replay([])
+
+    def before(self, request: Request) -> Answer | None:
+        return self.replay.before(request)
+
+    def after(self, request: Request, answer: Answer) -> None:
+        raise AssertionError(f"{request} reached the network")
+
+
+class Somebody:
+    """Who is signed in; the identity reader has tests of its own."""
+
+    def read(self) -> Identity:
+        return Identity(principal="ana@example.com", account=SUBSCRIPTION, kind="work account", renews="")
+
+
+class Account:
+    """A subscription that answers from scenarios, through the transport, behind the read-only guard of the pack."""
+
+    def __init__(self, home: Path) -> None:
+        self.stage = Stage()
+        self.guard = ReadOnly(PACK.reads | OWN_READS)
+        self.base: Scenario = load(FIXTURES / "account" / "one_subscription")
+        self._scans = count(1)
+        self._at = 0.0
+        self.api = AzureApi(taps=(self.guard, self.stage), attempts=1, recorded=True, clock=lambda: self._at)
+        prices = AzurePrices(None, home)
+        self.cloud = Cloud("azure", Somebody(), {}, Missing(""), Missing(""), prices, self.api, waste_pack=lambda: PACK)
+
+    def scan(self, check: str, *scenarios: Scenario, now: datetime = NOW, base: Scenario | None = None) -> Scan:
+        """One check over the subscription."""
+        self.stage.replay = Replay([*scenarios, base or self.base])
+        self._at = next(self._scans) * 3600.0  # what a scan learnt of the providers is forgotten by the next one
+        wanted = Wanted(scopes=(SUBSCRIPTION,), checks=(check,))
+        return scan({"azure": self.cloud}, wanted, (), now, CallProgress(), "scan")
+
+
+def seen(result: Scan) -> Mapping[str, Any]:
+    """What a scenario is expected to give: everything that does not depend on the day or the machine."""
+    from tools.waste.records import adapter
+
+    whole = json.loads(adapter().dump_json(result))
+    drop = {"id", "fingerprint", "account", "cloud", "age_days", "category", "title"}
+    findings = [{key: value for key, value in each.items() if key not in drop and value not in ([], {}, "", None)}
+                for each in whole["findings"]]  # fmt: skip
+    for finding in findings:
+        for meter in finding.get("meters", ()):
+            meter.pop("source")
+            meter.pop("as_of")
+    gaps = {
+        word: [
+            {key: each[key] for key in ("call", "reason", "resources", "named") if each[key]} for each in whole[word]
+        ]
+        for word in ("unread", "unresolved", "too_new", "managed", "not_applicable")
+        if whole[word]
+    }
+    return {
+        "complete": whole["complete"],
+        "usd_per_month": whole["totals"]["usd_per_month"],
+        "findings": findings,
+        **gaps,
+        "requests": whole["effort"]["by_operation"],
+    }

@@ -1,0 +1,47 @@
+"""Every scenario of every check gives exactly what its `expected.json` says, through the real transport.
+
+UPDATE_EXPECTED=1 pytest tests/clouds/azure/checks/test_scenarios.py    writes them anew; read the difference before
+committing it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from clouds.azure.checks import PACK
+from clouds.replay import load
+from tests.clouds.azure.checks.stage import FIXTURES, Account, seen
+
+SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json") if path.parent.parent.name != "account")
+CHECKS = {check.id: check for check in PACK.checks}
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=name)
+def test_a_scenario_gives_exactly_what_is_expected_of_it(path: Path, account: Account) -> None:
+    result = seen(account.scan(path.parent.name, load(path)))
+    assert [str(each) for each in account.stage.replay.missed] == []
+    file = path / "expected.json"
+    if os.environ.get("UPDATE_EXPECTED"):
+        file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    assert result == json.loads(file.read_text("utf-8"))
+
+
+def test_every_check_has_a_waste_scenario_and_a_healthy_twin() -> None:
+    lacking = {}
+    for check in CHECKS:
+        found = {
+            path.name: json.loads((path / "expected.json").read_text("utf-8")) for path in (FIXTURES / check).iterdir()
+        }
+        waste = [word for word, each in found.items() if each["findings"]]
+        healthy = [word for word, each in found.items() if not each["findings"] and each["complete"]]
+        if not waste or not healthy:
+            lacking[check] = (waste, healthy)
+    assert lacking == {}

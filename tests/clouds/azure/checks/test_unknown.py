@@ -1,0 +1,225 @@
+"""Unknown is never "no": what happens to every check when one of its reads fails, says nothing, or is not there.
+
+Made from the scenarios in which each check finds waste: one answer is replaced, everything else stays. By default the
+read that each check lists by is denied; all the others with MODELRIG_ALL=1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from clouds.azure.checks import PACK
+from clouds.azure.checks.usage import DEFINITIONS, METRICS
+from clouds.models.waste import Listing, Metric, WasteCheck
+from clouds.replay import Answer, Fixture, Scenario, load
+from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account
+
+CHECKS = {check.id: check for check in PACK.checks}
+DENIED = Answer(
+    403,
+    {
+        "error": {
+            "code": "AuthorizationFailed",
+            "message": "The client 'ana' does not have authorization to perform action 'x' over scope 'y'.",
+        }
+    },
+)
+
+
+@cache
+def waste_scenario(check: str) -> Path:
+    for path in sorted((FIXTURES / check).iterdir()):
+        if len(json.loads((path / "expected.json").read_text("utf-8"))["findings"]) == 1:
+            return path
+    raise AssertionError(f"{check} has no scenario in which it finds anything")
+
+
+@cache
+def loaded(path: Path) -> Scenario:
+    return load(path)
+
+
+def operations(scenario: Scenario) -> list[str]:
+    return sorted({f"{each.service}.{each.operation}" for each in scenario.fixtures})
+
+
+def changed(scenario: Scenario, operation: str, change: Callable[[Fixture], Fixture]) -> Scenario:
+    """The scenario with every answer of one operation changed."""
+    fixtures = tuple(
+        change(each) if f"{each.service}.{each.operation}" == operation else each for each in scenario.fixtures
+    )
+    return replace(scenario, fixtures=fixtures)
+
+
+def denied(each: Fixture) -> Fixture:
+    return replace(each, answer=DENIED, parameters=None)
+
+
+def listing(check: WasteCheck) -> Listing:
+    read = check.kind.of
+    while not isinstance(read, Listing):
+        read = read.of
+    return read
+
+
+def first_operation(check: WasteCheck) -> str:
+    read = listing(check)
+    return f"{read.service}.{read.operation}"
+
+
+EVERY = [(check, each) for check in CHECKS for each in operations(loaded(waste_scenario(check)))]
+FEW = [(check, each) for check, each in EVERY if each == first_operation(CHECKS[check]) or METRICS in each]
+NOT_NEEDED = {("front-door-idle", "Microsoft.Cdn/profiles/afdEndpoints.list_in")}
+
+
+@pytest.mark.parametrize(("check", "operation"), EVERY if os.environ.get("MODELRIG_ALL") else FEW)
+def test_one_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
+    check: str, operation: str, account: Account
+) -> None:
+    result = account.scan(check, changed(loaded(waste_scenario(check)), operation, denied))
+    assert not result.complete
+    assert operation in {gap.call for gap in result.unread}
+    assert "AuthorizationFailed" in str([gap.reason for gap in result.unread])
+    assert result.findings == ()
+
+
+@pytest.fixture(scope="module")
+def nothing_registered() -> Scenario:
+    return load(FIXTURES / "account" / "nothing_registered")
+
+
+def emptied(each: Fixture) -> Fixture:
+    return replace(each, answer=Answer(200, {"value": []}), parameters=None)
+
+
+def always_there(check: WasteCheck) -> bool:
+    return listing(check).service.startswith("Microsoft.Resources/")
+
+
+@pytest.mark.parametrize(
+    "check", [each for each in CHECKS.values() if not always_there(each)], ids=lambda each: each.id
+)
+def test_an_empty_page_of_a_provider_that_is_not_registered_is_not_applicable(
+    check: WasteCheck, account: Account, nothing_registered: Scenario
+) -> None:
+    scenario = loaded(waste_scenario(check.id))
+    for operation in operations(scenario):
+        scenario = changed(scenario, operation, emptied)
+    result = account.scan(check.id, scenario, base=nothing_registered)
+    assert result.findings == ()
+    assert [(gap.check, gap.location) for gap in result.not_applicable] == [(check.id, SUBSCRIPTION)]
+    assert "NotRegistered" in result.not_applicable[0].reason
+    assert result.complete
+
+
+@pytest.mark.parametrize("code", ["NoRegisteredProviderFound", "InvalidResourceType", "InvalidApiVersionParameter"])
+def test_a_retired_api_version_is_an_error_and_never_nothing_there(code: str, account: Account) -> None:
+    body = {"error": {"code": code, "message": "The api-version '2019-01-01' is not supported."}}
+    scenario = changed(
+        loaded(waste_scenario("unattached-disk")),
+        "Microsoft.Compute/disks.list",
+        lambda each: replace(each, answer=Answer(404 if code == "InvalidResourceType" else 400, body)),
+    )
+    result = account.scan("unattached-disk", scenario)
+    assert not result.complete
+    assert result.not_applicable == ()
+    assert code in result.unread[0].reason
+
+
+MEASURED = [
+    check
+    for check in CHECKS.values()
+    if any(isinstance(read, Metric) and read.service == METRICS for read in check.reads)
+]
+
+
+def silent(each: Fixture) -> Fixture:
+    """The same metrics, with no series."""
+    value = [{**metric, "timeseries": []} for metric in each.answer.body["value"]]
+    return replace(each, answer=Answer(200, {**each.answer.body, "value": value}))
+
+
+def broken(each: Fixture) -> Fixture:
+    """Azure Monitor answers 200, and says of every metric that it failed."""
+    value = [{**metric, "timeseries": [], "errorCode": "InternalServerError"} for metric in each.answer.body["value"]]
+    return replace(each, answer=Answer(200, {**each.answer.body, "value": value}))
+
+
+def undefined(each: Fixture) -> Fixture:
+    return replace(each, answer=Answer(200, {"value": [{"name": {"value": "SomethingElse"}}]}))
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_an_old_resource_without_a_series_is_what_its_check_declares(check: WasteCheck, account: Account) -> None:
+    scenario = changed(loaded(waste_scenario(check.id)), f"{METRICS}.list_in", silent)
+    result = account.scan(check.id, scenario)
+    meant = {read.absent for read in check.reads if isinstance(read, Metric)}
+    if meant == {"zero"}:
+        assert (len(result.findings), result.complete) == (1, True)
+    else:
+        assert (result.findings, result.complete) == ((), False)
+        assert sum(gap.resources for gap in result.unresolved) == 1
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_a_series_that_could_not_be_read_is_unread_and_never_zero(check: WasteCheck, account: Account) -> None:
+    result = account.scan(check.id, changed(loaded(waste_scenario(check.id)), f"{METRICS}.list_in", broken))
+    assert (result.findings, result.complete) == ((), False)
+    assert {gap.call for gap in result.unread} == {f"{METRICS}.list_in"}
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_a_metric_that_its_type_does_not_define_refuses_its_check(check: WasteCheck, account: Account) -> None:
+    result = account.scan(check.id, changed(loaded(waste_scenario(check.id)), f"{DEFINITIONS}.list_in", undefined))
+    assert (result.findings, result.complete) == ((), False)
+    assert "is not among the metrics that this type defines" in result.unresolved[0].reason
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_a_check_that_reads_metrics_is_refused_where_the_metrics_provider_is_not_registered(
+    check: WasteCheck, account: Account
+) -> None:
+    without = changed(
+        account.base,
+        "providers.list",
+        lambda each: replace(
+            each,
+            answer=Answer(
+                200,
+                {
+                    "value": [
+                        {**row, "registrationState": "NotRegistered"}
+                        if row["namespace"] == "microsoft.insights"
+                        else row
+                        for row in each.answer.body["value"]
+                    ]
+                },
+            ),
+        ),
+    )
+    result = account.scan(check.id, loaded(waste_scenario(check.id)), base=without)
+    assert (result.findings, result.complete) == ((), False)
+    assert "Microsoft.Insights is not registered" in result.unresolved[0].reason
+
+
+AGED = [check for check in CHECKS.values() if check.kind.created is not None and check.age > timedelta(0)]
+
+
+@pytest.mark.parametrize("check", AGED, ids=lambda check: check.id)
+def test_nothing_younger_than_its_check_asks_for_is_reported(check: WasteCheck, account: Account) -> None:
+    scenario = loaded(waste_scenario(check.id))
+    found = account.scan(check.id, scenario).findings[0]
+    if not found.created:
+        assert check.kind.name == "resource group"  # Azure does not say when a group was made
+        return
+    assert NOW - datetime.fromisoformat(found.created) >= check.age
+    result = account.scan(check.id, scenario, now=datetime.fromisoformat(found.created) + check.age / 2)
+    assert result.findings == ()
