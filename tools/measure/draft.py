@@ -15,6 +15,8 @@ from tools.measure.gpu import Watch
 from tools.measure.job import Job
 from tools.measure.loop import loop_name
 from tools.measure.record import SCHEMA_VERSION, CostRow, HostCheck, Part, Run
+from tools.measure.registering.departures import unfinished
+from tools.measure.resuming import OPERATION, whole
 from tools.result import quoted
 
 SAVE_SECONDS = 1.0
@@ -32,17 +34,21 @@ class Draft:
             name=job.name,
             state="incomplete",
             missing=tuple(each.name for each in job.measurements),
-            started=now(),
+            started=job.earlier.started if job.earlier else now(),
             profile=job.ask.profile.name,
             subject=job.subject,
             engine=job.engine,
             hardware=job.hardware,
             price=job.price,
             client=host.client_info(loop_name()),
+            plan=job.planned(job) if job.planned else None,
+            parts=whole(job.earlier),
             settings={
                 "measurements": ", ".join(each.name for each in job.measurements),
                 "levels": ", ".join(map(str, job.ask.at)),
                 "prompt_nonce": job.ask.nonce,
+                **({OPERATION: job.operation} if job.operation else {}),
+                **({"resumed_at": now()} if job.earlier else {}),
             },
             formulas={name: words for each in job.measurements for name, words in each.formulas.items()},
         )
@@ -107,7 +113,7 @@ class Draft:
                 ),
             }
         )
-        seconds = perf_counter() - self._begun
+        seconds = perf_counter() - self._begun + sum(part.seconds for part in whole(self._job.earlier))
         good = [each for batch in batches for each in batch.requests]
         tokens_in, tokens_out = sum(each.prompt_tokens or 0 for each in good), sum(each.tokens for each in good)
         state = run.state if run.state == "failed" or run.failure or run.missing else "complete"
@@ -121,6 +127,8 @@ class Draft:
             seconds=round(seconds, 3),
             state=state,
         )
+        if run.plan is not None:
+            self.change(plan=unfinished(run.plan, run.missing, run.failure, now()))
         self.change(warnings=judge(self.run))
         self.save()
 

@@ -11,7 +11,7 @@ from clouds.models import EngineFacts, Hardware, Wire
 from tools.measure.client import Limits
 from tools.measure.cost import PriceUsed
 from tools.measure.measurement import Ask, Measurement
-from tools.measure.record import Subject
+from tools.measure.record import PlanCited, Run, Subject
 
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -31,6 +31,12 @@ class Job:
     price: PriceUsed | None = None
     limits: Limits = field(default_factory=Limits)
     spent: Callable[[], tuple[float, float] | None] = lambda: None
+    operation: str = ""
+    """The operation in the ledger that makes this run, so that a later worker of it finds the file."""
+    earlier: Run | None = None
+    """What an earlier worker left of this run."""
+    planned: Callable[[Job], PlanCited] | None = None
+    """Cites the plan that the run follows, as it is about to begin."""
     done_before: int = 0
     total: int = 0
 

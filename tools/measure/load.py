@@ -96,7 +96,8 @@ def level_figures(
     found = [_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput", main=main)]
     if objective:
         found += _goodput(key, label, batches, objective)
-    return [*found, *latency_figures(key, label, [batch.good for batch in batches])]
+    found += latency_figures(key, label, [batch.good for batch in batches])
+    return found if main else [each.model_copy(update={"main": False}) for each in found]
 
 
 def _rate(key: str, label: str, samples: tuple[float, ...], formula: str, *, main: bool = False) -> Figure:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -22,9 +24,11 @@ from tools.measure.measured import MeasureResult, result_of
 from tools.measure.measurement import Objective
 from tools.measure.options import parse as parse_options
 from tools.measure.profiles import PROFILES
+from tools.measure.registering.plans import OPTIONS as PLAN_OPTIONS
+from tools.measure.registering.plans import wanted
 from tools.measure.report import notes_of, write_run
-from tools.measure.variants import parse
-from tools.measure.walk import Wish, walk
+from tools.measure.variants import Variant, parse
+from tools.measure.walk import Wish, planned_only, walk
 from tools.query import KeyVariable
 from tools.registry import Effect, Tool
 from tools.settings import Settings
@@ -71,16 +75,34 @@ def measure_model(
         levels=tuple(dict.fromkeys(levels)),
         price=_price(price_usd_per_hour, usd_per_million),
         name=name,
-        options=parse_options(options, options_of(asked), (settings.project, book.home)),
+        options=(given := parse_options(options, options_of(asked) | PLAN_OPTIONS, (settings.project, book.home))),
+        plans=wanted(given),
     )
     for each in asked:
         each.plan(wish.ask())  # what an option has wrong is said before anything is sent
+    if wish.plans.write is not None:
+        return _written(parse(variants, target, clouds, book), wish, wish.plans.write)
     history.take(book, target.ref)  # two measurements of one endpoint, or a change meanwhile, spoil both
     found = walk(parse(variants, target, clouds, book), wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
     pages = [write_run(each.path, each.run) for each in found if each.run.parts]
     result = result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
     return result.model_copy(update={"notes": (*result.notes, *notes_of(pages))})
+
+
+def _written(variants: Sequence[Variant], wish: Wish, path: Path) -> MeasureResult:
+    ref, sha256 = planned_only(variants, wish, path)
+    return MeasureResult(
+        headline=f"The plan is written, sha256 {sha256}; nothing was measured.",
+        endpoint=ref,
+        run="",
+        state="planned",
+        file=str(path),
+        profile=wish.profile.name,
+        seconds=0.0,
+        notes=("Commit it: the commit shows that it was there before the run.",),
+        next=f'the same call with options=["plan.file={path.name}"] and its folder follows it.',
+    )
 
 
 def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str) -> None:

@@ -24,6 +24,7 @@ from tools.measure.measured_rows import (
 )
 from tools.measure.profiles import PROFILES
 from tools.measure.record import Run
+from tools.measure.registering import telling
 from tools.measure.stats import rounded
 from tools.measure.walk import Measured
 from tools.result import Result, table
@@ -168,6 +169,7 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
         yield caveat
     if named := [f"{name} = {words}" for name, words in run.formulas.items() if name in SHOWN_FORMULAS]:
         yield f"Formulas: {'; '.join(named)}."
+    yield telling.of_run(run)
     yield f"Saved as `{path}`, every stamp and formula in it."
 
 

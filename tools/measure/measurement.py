@@ -40,6 +40,8 @@ class Ask:
     context_tokens: int | None = None
     """The longest prompt and reply that the engine takes, where it says so."""
     price: PriceUsed | None = None
+    done: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
+    """By measurement, the questions that an earlier worker of the same run had answered."""
 
     @property
     def at(self) -> tuple[int, ...]:

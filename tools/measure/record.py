@@ -199,6 +199,25 @@ class Subject(Record):
     """What the endpoint's own model list says."""
 
 
+class Departure(Record):
+    """One point in which a run is not what its plan says. Empty: not there."""
+
+    at: str
+    what: Line
+    planned: Line
+    done: Line
+    reason: Line = ""
+
+
+class PlanCited(Record):
+    """The plan that was written before a run, by its hash."""
+
+    file: Line
+    sha256: str
+    written: str
+    departures: tuple[Departure, ...] = ()
+
+
 class Run(Record):
     """The whole file."""
 
@@ -220,6 +239,8 @@ class Run(Record):
     price: PriceUsed | None = None
     client: ClientInfo
     settings: Mapping[str, Scalar]
+    plan: PlanCited | None = None
+    """None: exploratory, nothing was written down before."""
     parts: tuple[Part, ...] = ()
     costs: tuple[CostRow, ...] = ()
     run_usd: float | None = None

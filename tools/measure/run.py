@@ -19,6 +19,7 @@ from tools.measure.loop import Feed, in_own_loop
 from tools.measure.measurement import Bench, Measurement, Taken
 from tools.measure.record import HostCheck, Part, Run
 from tools.measure.recording import part_of
+from tools.measure.resuming import whole
 
 
 def measure(job: Job, progress: Progress) -> Run:
@@ -58,7 +59,8 @@ async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
         draft.learned(await learn(client), client)
         job = _informed(job, draft)
         done = count(job.done_before + 1)
-        for measurement in job.measurements:
+        there = {part.name for part in whole(job.earlier)}
+        for measurement in (each for each in job.measurements if each.name not in there):
             await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
 
 

@@ -22,7 +22,10 @@ from tools.measure.job import Job
 from tools.measure.measurement import Ask, Measurement, Objective
 from tools.measure.options import Options
 from tools.measure.profiles import Profile
-from tools.measure.record import Run, Subject
+from tools.measure.record import PlanCited, Run, Subject
+from tools.measure.registering.departures import cited, intended
+from tools.measure.registering.plans import Wanted, write
+from tools.measure.resuming import answered, earlier
 from tools.measure.run import measure, refused
 from tools.measure.variants import Variant
 
@@ -39,8 +42,9 @@ class Wish:
     price: PriceUsed | None = None
     name: str = ""
     options: Options = field(default_factory=Options)
+    plans: Wanted = field(default_factory=Wanted)
 
-    def ask(self, context_tokens: int | None = None, price: PriceUsed | None = None) -> Ask:
+    def ask(self, context_tokens: int | None = None, price: PriceUsed | None = None, earlier: Run | None = None) -> Ask:
         """For one run: its prompts are like those of no other."""
         return Ask(
             self.profile,
@@ -50,6 +54,7 @@ class Wish:
             options=self.options,
             context_tokens=context_tokens,
             price=self.price or price,
+            done=answered(earlier),
         )
 
 
@@ -77,23 +82,28 @@ def walk(variants: Sequence[Variant], wish: Wish, book: Book, progress: Progress
         for position, variant in enumerate(order):
             if position and position == len(order) - 1:
                 held.back(progress)
-            found.append(_one(variant, wish, held, book, progress, position, len(order)))
+            found.append(_one(variant, wish, held, book, progress, position, [each.label for each in order]))
     finally:
         held.back(Undisturbed(progress))
     return tuple(found)
 
 
 def _one(
-    variant: Variant, wish: Wish, held: Held, book: Book, progress: Progress, position: int, runs: int
+    variant: Variant, wish: Wish, held: Held, book: Book, progress: Progress, position: int, labels: Sequence[str]
 ) -> Measured:
+    runs = len(labels)
     label = variant.label if runs > 1 else ""
     name = wish.name or slug(variant.target.ref)
     stem = "-".join(part for part in (f"{datetime.now(UTC):%Y-%m-%d}", name, slug(label)) if part)
-    path = store.claim(wish.folder, stem[:100].rstrip("-."))
+    operation = book.journal.operation
+    left = earlier(wish.folder, operation, label)
+    if left is not None and left[1].state == "complete":
+        return Measured(*left)
+    path, before = left or (store.claim(wish.folder, stem[:100].rstrip("-.")), None)
 
     def job(wire: Wire, endpoint: Endpoint | None) -> Job:
         engine = endpoint.engine if endpoint else None
-        ask = wish.ask(engine.context_tokens if engine else None, listed_price(endpoint))
+        ask = wish.ask(engine.context_tokens if engine else None, listed_price(endpoint), before)
         steps = sum(each.plan(ask).steps for each in wish.measurements)
         return Job(
             wire=wire,
@@ -106,6 +116,9 @@ def _one(
             hardware=endpoint.hardware if endpoint else None,
             price=ask.price,
             spent=_spent(endpoint, book),
+            operation=operation,
+            earlier=before,
+            planned=_citing(wish, labels, label),
             done_before=position * steps,
             total=runs * steps,
         )
@@ -125,6 +138,38 @@ def _one(
     except BaseException:
         _forget_if_empty(path)
         raise
+
+
+def _citing(wish: Wish, labels: Sequence[str], label: str) -> Callable[[Job], PlanCited] | None:
+    """How a run cites the plan that the caller named; None where there is none."""
+    planned = wish.plans.follow
+    if planned is None:
+        return None
+
+    def cite(job: Job) -> PlanCited:
+        at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return cited(planned, intended(job, labels, wish.plans.given), label, at)
+
+    return cite
+
+
+def planned_only(variants: Sequence[Variant], wish: Wish, path: Path) -> tuple[str, str]:
+    """Write down what a walk would do, without asking the model anything. Returns the ref and the plan's hash."""
+    base = variants[0]
+    endpoint = base.target.endpoint()
+    engine = endpoint.engine if endpoint else None
+    labels = [each.label for each in variants] + ([BASE + AGAIN] if len(variants) > 1 else [])
+    job = Job(
+        wire=Wire(url=""),
+        subject=_subject(base, endpoint, ""),
+        ask=wish.ask(engine.context_tokens if engine else None, listed_price(endpoint)),
+        measurements=wish.measurements,
+        path=path,
+        name=wish.name,
+        engine=engine,
+    )
+    says = intended(job, labels, wish.plans.given)
+    return base.target.ref, write(path, says, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", wish.plans.expects)
 
 
 def _subject(variant: Variant, endpoint: Endpoint | None, label: str) -> Subject:

@@ -11,6 +11,7 @@ from tools.measure.comparing.repeats import Repeat
 from tools.measure.comparing.rows import Row
 from tools.measure.cost import BUSY
 from tools.measure.record import Run
+from tools.measure.registering.telling import of_comparison
 from tools.result import quoted
 
 DECODE = "decode.tokens_per_second"
@@ -98,6 +99,7 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
         yield "So few questions show a large loss; they are too few for a small one."
     if any(row.key.endswith(".usd_per_million") for versus in found.versus for row in versus.rows):
         yield BUSY
+    yield from of_comparison(runs)
     for run in runs:
         if run.state != "complete":
             yield f"{run.id} is {run.state}; missing: {'; '.join(run.missing) or run.failure or 'not known'}."

@@ -90,7 +90,10 @@ def plan(ask: Ask) -> LadderPlan:
         extra=extra,
     )
     earlier = options.file("ladder.resume")
-    return made if earlier is None else _resumed(made, earlier)
+    if earlier is not None:
+        return _resumed(made, earlier)
+    wanted = {question.id for question in made.questions}
+    return replace(made, done=tuple(item for item in ask.done.get("ladder", ()) if item.id in wanted))
 
 
 def _set(options: Options) -> tuple[QuestionSet, str, tuple[tuple[str, str], ...], int]:

@@ -1,0 +1,94 @@
+"""A worker that dies and is started again asks only what is missing, in the same file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.measure.scripted import Said, speaking
+from tools.context import Clouds, Target
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.measure_model import measure_model
+from tools.measure.measured import MeasureResult
+from tools.progress import CallProgress
+from tools.settings import Settings
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with Book(tmp_path / "home") as book:
+        yield book
+
+
+def _measure(url: str, book: Book, folder: Path, operation: str, *measurements: str) -> MeasureResult:
+    book.journal.operation = operation
+    return measure_model(
+        Target(url),
+        Clouds((), (), book.home, lambda name, _home: pytest.fail(name)),
+        Settings.load({}, folder),
+        book,
+        CallProgress(),
+        profile="quick",
+        measurements=measurements,
+        options=("ladder.limit=12", "ladder.repeat=2"),
+    )
+
+
+def _killed(path: Path, answered: int) -> None:
+    """The file as a worker leaves it that is killed in the middle of the ladder."""
+    data = json.loads(path.read_text())
+    for key in ("ended", "seconds", "host", "warnings", "run_usd", "costs"):
+        data.pop(key, None)
+    ladder = next(part for part in data["parts"] if part["name"] == "ladder")
+    ladder["complete"], ladder["items"] = False, ladder["items"][:answered]
+    ladder["items"][2]["outcome"] = "http_5xx"
+    data["state"], data["missing"] = "incomplete", ["ladder"]
+    path.write_text(json.dumps(data))
+
+
+def test_a_ladder_goes_on_where_its_worker_died(tmp_path: Path, book: Book) -> None:
+    with speaking(lambda body: Said("Answer: 4 " + "word " * 15, tokens=body["max_tokens"])) as server:
+        first = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
+        _killed(Path(first.file), 7)
+        whole, server.bodies[:] = len(server.bodies), []
+        second = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
+    assert (whole, len(server.bodies)) == (40 + 12 + 2, 6 + 2), "six not answered, and two asked twice"
+    assert (second.file, second.state) == (first.file, "complete")
+    run = store.read(Path(second.file))
+    ladder = run.part("ladder")
+    assert ladder is not None
+    assert len(ladder.items) == 14
+    assert {item.id for item in ladder.items} == {item.id for item in ladder.items if item.outcome == "ok"}
+    assert [part.name for part in run.parts] == ["answers", "ladder"]
+    assert "resumed_at" in run.settings
+
+
+def test_a_run_that_was_whole_is_not_made_again(tmp_path: Path, book: Book) -> None:
+    with speaking(lambda _: Said("Answer: 4")) as server:
+        first = _measure(server.url, book, tmp_path, "op-1", "ladder")
+        server.bodies.clear()
+        second = _measure(server.url, book, tmp_path, "op-1", "ladder")
+    assert (second.file, second.state, server.bodies) == (first.file, "complete", [])
+
+
+@pytest.mark.parametrize("operation", ["op-2", ""])
+def test_another_call_makes_a_run_of_its_own(tmp_path: Path, book: Book, operation: str) -> None:
+    with speaking(lambda _: Said("Answer: 4")) as server:
+        first = _measure(server.url, book, tmp_path, "op-1", "ladder")
+        _killed(Path(first.file), 7)
+        server.bodies.clear()
+        second = _measure(server.url, book, tmp_path, operation, "ladder")
+    assert second.file != first.file
+    assert len(server.bodies) == 14
+
+
+def test_a_file_that_was_claimed_and_never_written_stops_nobody(tmp_path: Path, book: Book) -> None:
+    runs: Any = book.home / "runs"
+    store.claim(runs, "empty")
+    with speaking(lambda _: Said("Answer: 4")) as server:
+        assert _measure(server.url, book, tmp_path, "op-1", "ladder").state == "complete"
