@@ -13,6 +13,7 @@ from clouds.lazily import Services
 if TYPE_CHECKING:
     from clouds.azure.api import AzureApi
     from clouds.azure.prices import AzurePrices
+    from clouds.models.waste_pack import WastePack
     from clouds.replay import Tap
 
 
@@ -41,6 +42,7 @@ def connect(home: Path) -> Cloud:
         capacity=AzureCapacity(api),
         prices=prices,
         api=api,
+        waste_pack=_pack,
         reading=reading,
         signed_out=api.signed_out,
     )
@@ -52,6 +54,12 @@ def taps_of() -> tuple[Tap, ...]:
 
     player = replay_of("azure")
     return () if player is None else (player,)
+
+
+def _pack() -> WastePack:
+    from clouds.azure.checks import PACK
+
+    return PACK
 
 
 def _services(api: AzureApi, prices: AzurePrices, home: Path) -> Mapping[str, EndpointService]:

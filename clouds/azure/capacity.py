@@ -67,9 +67,8 @@ class AzureCapacity:
             and all(isinstance(e, NotSignedIn | CredentialExpired) for e in look.errors)
         ):
             raise look.errors[0]
-        if not any(scope.location for scope in scopes):
-            look.nothing.append(only_there())
-        return Read(found=tuple(found), unread=tuple(look.missed), not_applicable=tuple(look.nothing))
+        notes = () if any(scope.location for scope in scopes) else (only_there(),)
+        return Read(found=tuple(found), unread=tuple(look.missed), not_applicable=tuple(look.nothing), notes=notes)
 
 
 class _Look:

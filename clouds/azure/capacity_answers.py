@@ -44,7 +44,8 @@ def of_machines(subject: str, sizes: Sequence[str], known: Known, as_of: str) ->
     answer = f"score {best}" if best else "offered" if usable else "restricted" if here else "not offered"
     said = [*(_sku(sku) for sku in here), _spot([sku.size for sku in usable], known), _hosted(here, known)]
     said += [_TEST] if usable else []
-    return _capacity(subject, known, answer, said or ["no such size in the list of this location"], as_of)
+    said = [part for part in said if part] or ["no such size in the list of this location"]
+    return _capacity(subject, known, answer, said, as_of)
 
 
 def of_profile(profile: Profile, known: Known, as_of: str) -> Capacity:

@@ -84,7 +84,8 @@ class AzureIdentity:
         """One line: id, who is signed in there as what, and its subscriptions, or why it could not be read."""
         if tenant.problem is not None:
             said = ": ".join(part for part in (tenant.problem.code, tenant.problem.answered) if part)
-            return f"{tenant.id}; could NOT be read: {bounded(said or str(tenant.problem), 200)}. {tenant.problem.fix}"
+            why = bounded(said or str(tenant.problem), 200).rstrip(".")
+            return f"{tenant.id}; could NOT be read: {why}. {tenant.problem.fix}"
         holder = self._who(tenant.id)
         signed = f"signed in as {holder.name}, {holder.kind}" if holder.name else holder.kind
         if holder.object_id:

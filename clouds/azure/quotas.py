@@ -77,9 +77,8 @@ class AzureQuotas:
         errors = [error for error in refused if error is not None]
         if errors and not found and all(isinstance(error, NotSignedIn | CredentialExpired) for error in errors):
             raise errors[0]
-        if not any(scope.location for scope in scopes):
-            nothing.append(only_there())
-        return Read(found=tuple(found), unread=tuple(missed), not_applicable=tuple(nothing))
+        notes = () if any(scope.location for scope in scopes) else (only_there(),)
+        return Read(found=tuple(found), unread=tuple(missed), not_applicable=tuple(nothing), notes=notes)
 
 
 def what(accelerator: str | None, types: Sequence[str]) -> Wanted:
@@ -108,13 +107,9 @@ def what(accelerator: str | None, types: Sequence[str]) -> Wanted:
     return Wanted(tuple(dict.fromkeys(machines)), tuple(dict.fromkeys(held)), tuple(dict.fromkeys(models)))
 
 
-def only_there() -> Unread:
+def only_there() -> str:
     """What is said where no location was named."""
-    return Unread(
-        call="locations.list",
-        scope="other locations",
-        reason=f"azure: looked at {', '.join(places.DEFAULT)}; name other locations to see them",
-    )
+    return f"azure: looked at {', '.join(places.DEFAULT)}; name other locations to see them."
 
 
 def _all(job: Callable[[Scope], Iterable[Quota]], scope: Scope) -> tuple[Quota, ...] | CloudError:

@@ -151,6 +151,7 @@ RATES = (
         "serviceName eq 'Storage' and contains(productName,'Managed Disks')",
         product=r"^(Premium SSD|Standard SSD|Standard HDD) Managed Disks$",
         each_region=True,
+        narrow="skuName eq '{tier} {redundancy}'",
     ),
     Rate(
         "disk/{kind}_LRS",
