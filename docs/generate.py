@@ -38,7 +38,7 @@ def listed(tool: Tool) -> dict[str, Any]:
         "description": tool.description,
         "inputSchema": binding.input_schema(tool, clouds.names()),
         "outputSchema": schemas.output_schema(tool),
-        "annotations": {"title": tool.title, **tool.hints},
+        "annotations": dict(tool.hints),
     }
 
 
