@@ -143,8 +143,10 @@ def _chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def _event(payload: Any) -> bytes:
-    return b"data: " + json.dumps(payload).encode() + b"\n\n"
+def _event(payload: dict[str, Any]) -> bytes:
+    """With what every chunk of the protocol has: some clients take none without it."""
+    whole = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "truth", **payload}
+    return b"data: " + json.dumps(whole).encode() + b"\n\n"
 
 
 TOLD = b'data: {"error": {"message": "out of memory"}}\n\n'
