@@ -48,7 +48,7 @@ def test_the_list_is_in_the_order_of_the_tuple_without_twins() -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_carries_all_four_hints_and_a_title(tool: Tool) -> None:
     entry = next(entry for entry in LISTED if entry["name"] == tool.name)
-    assert set(entry["annotations"]) == {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert set(entry["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
     assert entry["title"] == tool.title
     assert entry["annotations"]["readOnlyHint"] == (tool.effect is Effect.READ)
     assert not (entry["annotations"]["readOnlyHint"] and entry["annotations"]["destructiveHint"])
