@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.azure.checks import words
-from clouds.azure.checks.gateways import NATS
+from clouds.azure.checks.gateways import BASTIONS, NATS
 from clouds.azure.checks.reads import aged, aged_kind, check, listing, over
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
@@ -17,7 +17,6 @@ _NSG, _VNET, _DNS = (
     "Microsoft.Network/dnsZones",
 )
 GROUPS, NETWORKS, ZONES = listing(_NSG), listing(_VNET), listing(_DNS)
-BASTIONS = listing("Microsoft.Network/bastionHosts")
 _OWN_SUBNETS = {
     "gatewaysubnet", "azurefirewallsubnet", "azurefirewallmanagementsubnet", "azurebastionsubnet", "routeserversubnet",
 }  # fmt: skip

@@ -36,6 +36,7 @@ _MANAGED_TAGS = (
     ("asr-readonly-tag", "Azure Site Recovery"),
     ("databricks-instance-name", "Azure Databricks"),
 )
+_SPELT = {"xl": "xl", "flex": "flex", "noib": "noIB", "promo": "Promo"}
 _MANAGED_NAMES = re.compile(r"(ms-asr-.*|.*-asrreplica(-.*)?|asrseeddisk-.*)", re.IGNORECASE)
 
 
@@ -160,8 +161,13 @@ def size(name: str) -> str:
         return name
     found = re.fullmatch(r"([A-Za-z]+?)(\d+)(-\d+)?([A-Za-z]*)", parts[1])
     main = f"{found[1].upper()}{found[2]}{found[3] or ''}{found[4].lower()}" if found else parts[1]
-    rest = [part.lower() if re.fullmatch(r"[vV]\d+", part) else part.upper() for part in parts[2:]]
-    return "_".join([parts[0].capitalize(), main, *rest])
+    return "_".join([parts[0].capitalize(), main, *(_part(part) for part in parts[2:])])
+
+
+def _part(part: str) -> str:
+    if re.fullmatch(r"[vV]\d{1,2}", part):
+        return part.lower()
+    return _SPELT.get(part.lower()) or part.upper()
 
 
 def accelerated(name: str) -> bool:
