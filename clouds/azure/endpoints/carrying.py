@@ -61,6 +61,10 @@ class Run:
     token: int = 0
     before: Callable[[Call], None] = lambda _: None
     """Told of each call before it is sent; what it raises is the call's own refusal."""
+    explain: Callable[[Call, CloudError], None] = lambda _call, _error: None
+    """Told of what a call was refused with, before anything is taken back: it may add what a log says."""
+    location_of: Callable[[str], str] = lambda region: region
+    """The location for what a step's own stands for (Azure ML tries sizes in one location)."""
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -137,12 +141,16 @@ def carry_out(run: Run, up: Callable[[Run, str], None]) -> str:
 
 def _make(run: Run, region: str, *, everything: bool = False) -> None:
     """Make parts. What refuses for another reason than room takes back what was made, then is raised."""
-    run.remember(**({"location": region} if region else {}))
+    run.remember(**({"location": run.location_of(region)} if region else {}))
     try:
         for call in run.of(region):
             run.maker.progress.report(f"{region or 'first'}: {call.service.rsplit('/', 1)[-1]}")
             run.before(call)
-            found = run.maker.make(call)
+            try:
+                found = run.maker.make(call)
+            except CloudError as error:
+                run.explain(call, error)
+                raise
             if call.service == ending.WORKFLOW:
                 run.maker.words[ending.PRINCIPAL] = ending.principal_of(found.resource)
     except TRY_ELSEWHERE as error:
@@ -203,10 +211,11 @@ def _give_up(run: Run, region: str, attempt: dict[str, Any]) -> None:
 
 
 def _attempt(run: Run, region: str, error: CloudError) -> dict[str, Any]:
-    hardware = run.plan.hardware
+    hardware, where = run.plan.hardware, run.location_of(region)
+    kind = hardware.instance_type if hardware else ""
     return {
         "region": region,
-        "types": [hardware.instance_type] if hardware else [],
+        "types": [kind if where == region else region],
         "waited_seconds": _waited(run) if isinstance(error, NoCapacity) else 0,
         "kind": error.kind,
         "code": error.code,

@@ -21,7 +21,7 @@ from clouds.errors import CloudError
 from clouds.models import Call, Scope
 
 WORKFLOW, ASSIGNMENT = "Microsoft.Logic/workflows", "Microsoft.Authorization/roleAssignments"
-PRINCIPAL = "(the identity of the workflow)"
+PRINCIPAL = "<the identity of the workflow>"
 """Stands in a plan's call for what Azure gives the workflow when it is made."""
 CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
 """The built-in role Contributor; it is given on one endpoint, or on a resource group of our own."""

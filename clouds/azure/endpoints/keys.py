@@ -15,13 +15,13 @@ from typing import Any
 from clouds.errors import InvalidInput
 from clouds.models import Call
 
-API_KEY = "(the API key of this endpoint)"
-_FROM_ENVIRONMENT = re.compile(r"\(the environment variable ([A-Za-z_][A-Za-z0-9_]{0,99})\)")
+API_KEY = "<the API key of this endpoint>"
+_FROM_ENVIRONMENT = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]{0,99})")
 
 
 def from_environment(variable: str) -> str:
     """Words that stand for the value of an environment variable of this machine."""
-    return f"(the environment variable {variable})"
+    return f"env:{variable}"
 
 
 def path(home: Path, deployment: str) -> Path:

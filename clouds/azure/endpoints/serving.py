@@ -87,7 +87,7 @@ def environment(engine: Engine, model: str) -> dict[str, str]:
         made["LLAMA_ARG_HF_FILE"] = engine.file
     for name, value in engine.flags.items():
         if value is not False:
-            made[f"LLAMA_ARG_{name.lstrip('-').replace('-', '_').upper()}"] = "1" if value is True else str(value)
+            made[variable_of(name)] = "1" if value is True else str(value)
     return made
 
 
@@ -116,3 +116,43 @@ def served(words: list[str]) -> str:
 def engine_of(words: list[str]) -> str:
     """Which engine a container's arguments are for."""
     return "llama.cpp" if "-hf" in words else "vllm"
+
+
+def model_in(variables: Mapping[str, str]) -> str:
+    """The name under which a container serves that gets its arguments from the environment."""
+    if ARGS_VARIABLE in variables:
+        return served(shlex.split(variables[ARGS_VARIABLE]))
+    return variables.get("LLAMA_ARG_ALIAS") or variables.get("LLAMA_ARG_HF_REPO", "")
+
+
+def variable_of(flag: str) -> str:
+    """The variable that llama.cpp reads in place of a flag."""
+    return f"LLAMA_ARG_{flag.lstrip('-').replace('-', '_').upper()}"
+
+
+_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "max_model_len": ("--max-model-len", "-c"),
+    "gpu_memory_utilization": ("--gpu-memory-utilization",),
+    "parallel": ("--parallel", "-c"),
+    "file": ("--hf-file",),
+    "tool_calls": ("--enable-auto-tool-choice", "--tool-call-parser"),
+}
+
+
+def rearranged(words: list[str], engine: Engine, model: str, given: Mapping[str, Setting]) -> list[str]:
+    """A container's arguments with another model, and with only those settings changed that were given."""
+    made, fresh = changed(words, model), arguments(engine, model)
+    wanted = [flag for setting in given for flag in _FLAGS.get(setting, (setting,))]
+    for flag in dict.fromkeys(word for word in wanted if word.startswith("-")):
+        if flag in made:
+            del made[_span(made, flag)]
+        if flag in fresh:
+            made += fresh[_span(fresh, flag)]
+    return made
+
+
+def _span(words: list[str], flag: str) -> slice:
+    """Where a flag stands with its value; a bare one stands alone."""
+    at = words.index(flag)
+    bare = at + 1 == len(words) or words[at + 1].startswith("-")
+    return slice(at, at + (1 if bare else 2))

@@ -8,10 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from clouds.azure.api import AzureApi
-from clouds.azure.endpoints import carrying, ids, keys, parts, tags
+from clouds.azure.endpoints import asking, carrying, ids, keys, parts, tags
 from clouds.azure.endpoints.carrying import Run
-from clouds.azure.endpoints.containerapps import calls, delete, invoke, logs, view, watch
-from clouds.azure.endpoints.containerapps import plan as plans
+from clouds.azure.endpoints.containerapps import calls, delete, invoke, logs, room, view, watch
 from clouds.azure.endpoints.containerapps import settings as options
 from clouds.azure.endpoints.making import Maker
 from clouds.azure.endpoints.web import Web
@@ -60,7 +59,7 @@ class Creator:
         ref = EndpointRef("azure", "containerapps", region, plan.spec.name)
         progress.report(f"{region}: a replica answers; asking for one token")
         app = dict(view.find(self.api, ref))
-        said = invoke.first_token(self.web, invoke.wire(self.api, self.home, app), progress)
+        said = asking.first_token(self.web, invoke.wire(self.api, self.home, app), progress, seconds=invoke.LONGEST)
         if said:
             return self._seen(place, ref, plan, "loading", f"its probe answers, but asked for a token it said: {said}")
         marks.note("token", self.now())
@@ -74,8 +73,8 @@ class Creator:
         environment, cores = str(body["properties"]["environmentId"]), calls.cores_of(body)
         gpu = next(one for one in calls.gpus() if one.vcpus == cores)
         subscription = ids.subscription_of(environment)
-        room = plans.room_of(self.api, gpu.accelerator, body["location"], subscription, environment)
-        plans.check_room(room, gpu.accelerator, body["location"])
+        quota = room.of(self.api, gpu.accelerator, body["location"], subscription, environment)
+        room.check(quota, gpu.accelerator, body["location"])
 
     def _ready(self, run: Run, place: str, ref: EndpointRef, marks: watch.Marks) -> Endpoint:
         """Remember in Azure and in the ledger that it gave a token; whoever looks later asks it nothing."""

@@ -1,4 +1,4 @@
-"""Talking to the app: its wire, a question that wakes it, and the one token that makes it ready."""
+"""Talking to the app: its wire, and a question that wakes it and costs no token."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from clouds.azure.api import AzureApi
 from clouds.azure.endpoints import ids, keys, parts, serving, tags
 from clouds.azure.endpoints.containerapps import view
 from clouds.azure.endpoints.containerapps.state import Seen
-from clouds.azure.endpoints.web import Page, Web
-from clouds.base import Progress
+from clouds.azure.endpoints.web import Web
 from clouds.errors import CloudError, NotFound
 from clouds.models import Call, Scope, Wire
 
 TOKEN = "web.chat"  # noqa: S105 - the name of a request
-TRIES, PAUSE, LONGEST = 5, 10.0, 230.0
+LONGEST = 230.0
 """Container Apps' ingress ends a request after 240 s: the question gives up before."""
-QUESTION = {
-    "messages": [{"role": "user", "content": "Reply with the single word: ok"}],
-    "max_tokens": 8,
-    "temperature": 0,
-}
 
 
 def awaited(app: str) -> Call:
@@ -65,36 +59,3 @@ def wire(api: AzureApi, home: Path, app: dict[str, Any]) -> Wire:
     key = key_of(api, home, app)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return Wire(url=url, headers=headers, model=serving.served(view.container_of(app).get("args") or []))
-
-
-def first_token(web: Web, target: Wire, progress: Progress) -> str:
-    """Ask for one short answer, several times if need be. Returns why there was none; empty when a token came."""
-    said = ""
-    for attempt in range(TRIES):
-        if attempt:
-            progress.sleep(PAUSE)
-        try:
-            page = web.ask(
-                "chat",
-                f"{target.url}{target.path}",
-                headers={**target.headers, "Content-Type": "application/json"},
-                body={**QUESTION, "model": target.model},
-                seconds=LONGEST,
-            )
-        except CloudError as error:
-            said = str(error)[:300]
-            continue
-        if page.status == 200 and tokens(page):
-            return ""
-        said = f"HTTP {page.status}" + (" without a token" if page.status == 200 else "")
-    return said
-
-
-def tokens(page: Page) -> int:
-    """Generated tokens of a chat answer; 0 for anything that is none."""
-    try:
-        answer = page.json
-        text = str(answer["choices"][0]["message"].get("content") or "")
-        return int(answer.get("usage", {}).get("completion_tokens") or bool(text))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return 0

@@ -8,45 +8,32 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.azure.api import AzureApi
-from clouds.azure.endpoints import cli, ending, ids, parts, preflight, rates, serving, values
+from clouds.azure.endpoints import ending, ids, parts, preflight, rates, serving, values
 from clouds.azure.endpoints import model as models
-from clouds.azure.endpoints.containerapps import calls, probes
+from clouds.azure.endpoints.containerapps import calls, probes, room, steps
 from clouds.azure.endpoints.containerapps import settings as options
 from clouds.azure.endpoints.containerapps.calls import Build
 from clouds.azure.endpoints.web import Web
 from clouds.azure.prices import AzurePrices
 from clouds.azure.sizes import Profile
-from clouds.errors import CloudError, Conflict, InvalidInput, NotFound, NotOffered, QuotaTooSmall
+from clouds.errors import CloudError, Conflict, InvalidInput, NotFound
 from clouds.models import (
     Call,
     DeploymentPlan,
     DeploymentSpec,
     EndpointRef,
     Hardware,
-    PlanStep,
     Price,
     Scope,
     accelerator,
 )
 
-PROFILE_TYPES = Call("Microsoft.App/locations/availableManagedEnvironmentsWorkloadProfileTypes", "list")
-SUBSCRIPTION_USAGES = Call("Microsoft.App/locations/usages", "list")
-ENVIRONMENT_USAGES = "Microsoft.App/managedEnvironments/usages"
 LONGEST_NAME = 32
 DEFAULT_REGIONS = ("swedencentral",)
 """Where T4 and A100 were both offered from the beginning (Microsoft Learn, read 2026-09)."""
-GPU_QUOTA = {
-    "T4": r"(?=.*consumption)(?=.*gpu)(?=.*t4)",
-    "A100-80GB": r"(?=.*consumption)(?=.*gpu)(?=.*a100)",
-}
-"""What the names of the quotas hold, in either spelling; the whole names are not documented (2026-11-29)."""
 ENDS = (
     "its end: with no request for {seconds} s its last replica goes and nothing bills; the app itself stays until "
     "delete_endpoint, and a request with its key wakes it again"
-)
-UNSURE_QUOTA = (
-    "Azure shows the serverless GPU quota only on an environment ({room}); it is read when that is made, "
-    "before the app, and nothing has been paid by then"
 )
 
 
@@ -101,7 +88,7 @@ class Planner:
         return DeploymentPlan(
             spec=spec,
             ref=EndpointRef("azure", "containerapps", usable[0].region, spec.name),
-            steps=tuple(_steps(first, builds)),
+            steps=tuple(steps.of(first, builds)),
             price=usable[0].price,
             worst_usd_per_hour=max(price.amount for price in prices) * chosen.max_replicas if prices else None,
             hardware=_hardware(gpu),
@@ -160,52 +147,21 @@ class Planner:
         try:
             existing = self._environment(chosen.environment) if chosen.environment else None
             _check_profiles(existing, gpu)
-            warnings = self._check_offered(gpu, region, subscription)
-            room = room_of(self.api, gpu.accelerator, region, subscription, chosen.environment)
-            check_room(room, gpu.accelerator, region)
-            if room.free is None:
-                warnings += (UNSURE_QUOTA.format(room=room.name),)
+            room.check_offered(self.api, gpu, region, subscription)
+            quota = room.of(self.api, gpu.accelerator, region, subscription, chosen.environment)
+            room.check(quota, gpu.accelerator, region)
+            warnings = (room.UNSURE.format(room=quota.name),) if quota.free is None else ()
             price = rates.replica(self.prices, gpu.accelerator, gpu.vcpus, gpu.memory_gib, region, fresh=True)
             if price is not None and price.amount * chosen.max_replicas > spec.max_usd_per_hour:
                 raise InvalidInput(
                     "max_usd_per_hour",
                     f"{chosen.max_replicas} x {gpu.accelerator} in {region} is "
                     f"${price.amount * chosen.max_replicas:.2f} an hour",
-                    fix=f"Allow that much, {'take fewer replicas, ' if chosen.max_replicas > 1 else ''}or the smaller GPU.",
+                    fix="Allow that much, or take the smaller GPU or fewer replicas.",
                 )
             return Place(region, price, existing, warnings)
         except CloudError as error:
             return Place(region, refused=error)
-
-    def _check_offered(self, gpu: Profile, region: str, subscription: str) -> tuple[str, ...]:
-        answer = self.api.send(PROFILE_TYPES, scope=Scope(region, subscription))
-        names = {str(row.get("name", "")).lower() for row in (answer or {}).get("value", [])}
-        if gpu.profile.lower() in names:
-            return ()
-        others = sorted(name for name in names if "gpu" in name)
-        raise NotOffered(
-            f"serverless {gpu.accelerator} in {region}",
-            answered=f"the region offers {', '.join(others) or 'no GPU profile'}",
-            fix="Name another region: swedencentral, westus3 and australiaeast were the first to have them.",
-        )
-
-
-def room_of(api: AzureApi, accelerator: str, region: str, subscription: str, environment: str = "") -> preflight.Room:
-    """The quota of serverless GPUs: of an environment where there is one, else what the subscription shows."""
-    call = Call(ENVIRONMENT_USAGES, "list_in", {"parent": environment}) if environment else SUBSCRIPTION_USAGES
-    return preflight.usage(api, call, Scope(region, subscription), GPU_QUOTA[accelerator])
-
-
-def check_room(room: preflight.Room, accelerator: str, region: str) -> None:
-    """Raises QuotaTooSmall where there is surely no room for one more; what is not known is not "no"."""
-    if room.free is None or room.free >= 1:
-        return
-    raise QuotaTooSmall(
-        f"1 {accelerator} in {region}",
-        answered=str(room),
-        code="NoGpuQuota",
-        fix=f"Ask for serverless GPU quota in {region}: Azure portal, Quotas, Azure Container Apps.",
-    )
 
 
 def gpu_of(spec: DeploymentSpec) -> Profile:
@@ -257,36 +213,6 @@ def _about_end(chosen: options.Chosen) -> str:
     if chosen.min_replicas:
         return ending.NONE.format(why="scheduled_end is false and min_replicas above 0")
     return ENDS.format(seconds=chosen.cooldown_seconds)
-
-
-_WORDS: Mapping[str, str] = {
-    parts.GROUP: "make the resource group {name}",
-    ending.WORKFLOW: "have a Logic App delete it at its end, {end}",
-    ending.ASSIGNMENT: "give that Logic App the right to do so, in this group alone",
-    f"{parts.ENVIRONMENT}.put": "make the environment {name} with the GPU profile{where}; it costs nothing by itself",
-    f"{parts.ENVIRONMENT}.patch": "add the GPU profile to the environment {name}; it costs nothing by itself",
-    parts.APP: "make the app{where}: {image} with {model}; a replica bills from when it is placed",
-}
-
-
-def _steps(first: Build, builds: Sequence[Build]) -> list[PlanStep]:
-    steps = [_step(call, first, "", several=False) for call in calls.shared(first)]
-    for build in builds:
-        steps += [_step(call, build, build.region, several=len(builds) > 1) for call in calls.of_region(build)]
-    return steps
-
-
-def _step(call: Call, build: Build, location: str, *, several: bool) -> PlanStep:
-    words = _WORDS.get(str(call)) or _WORDS[call.service]
-    head, _, digest = build.image.partition("@")
-    text = words.format(
-        name=str(call.parameters["id"]).rsplit("/", 1)[-1],
-        end=f"{build.end:%Y-%m-%d %H:%M} UTC",
-        where=f" in {build.region}" if several else "",
-        image=f"{head} ({digest[:15]}…)",
-        model=build.model,
-    )
-    return PlanStep(text=text, call=call, command=cli.command(call), creates=True, location=location)
 
 
 def _hardware(gpu: Profile) -> Hardware:

@@ -43,7 +43,10 @@ _WHOLE = {
 }
 _ENGINE = ("max_model_len", "gpu_memory_utilization", "tool_calls", "parallel", "file")
 _GROUP = r"[-\w.()]{0,89}[-\w()]"
-_ENVIRONMENT = r"/subscriptions/[0-9a-fA-F-]{36}/resourceGroups/[-\w.()]{1,90}/providers/Microsoft\.App/managedEnvironments/[a-zA-Z][\w-]{0,58}"
+_ENVIRONMENT = (
+    r"/subscriptions/[0-9a-fA-F-]{36}/resourceGroups/[-\w.()]{1,90}"
+    r"/providers/Microsoft\.App/managedEnvironments/[a-zA-Z][\w-]{0,58}"
+)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.azure.api import AzureApi
-from clouds.azure.endpoints import belongings, ending, ids, parts, serving, tags, values
+from clouds.azure.endpoints import asking, belongings, ending, ids, parts, serving, tags, values
 from clouds.azure.endpoints import model as models
-from clouds.azure.endpoints.containerapps import calls, delete, invoke, plan, probes, state, view
+from clouds.azure.endpoints.containerapps import calls, delete, invoke, probes, room, state, view
 from clouds.azure.endpoints.containerapps import settings as options
 from clouds.azure.endpoints.making import Maker
 from clouds.azure.endpoints.web import Web
@@ -85,7 +85,7 @@ class Changer:
         chosen = options.choose(given)
         model = change.model or before
         models.check(model, name)
-        container["args"] = _changed(words, model, replace(chosen.engine, name=name), given)
+        container["args"] = serving.rearranged(words, replace(chosen.engine, name=name), model, given)
         seconds = probes.window(model, chosen.startup_seconds)
         if change.model is not None or chosen.startup_seconds:
             container["probes"] = probes.make(seconds)
@@ -109,18 +109,26 @@ class Changer:
         self._sent(maker, app, template)
         try:
             self._until_new(ref, app, old)
-        except CloudError:
-            self._sent(maker, app, before)  # as long as the new revision is not up, the old one serves
+            self._first_token(ref)
+        except CloudError as error:
+            self._back(maker, app, before, error)
             raise
-        self.progress.report(f"{ref.name}: the new revision answers; asking for one token")
-        if said := invoke.first_token(self.web, self.wire(ref), self.progress):
-            self._sent(maker, app, before)
-            raise Unexpected(
-                f"changing {ref}",
-                answered=f"it gave no token: {said}",
-                fix="It goes back to what it had; read its log.",
-            )
         maker.tag(str(app["id"]), {tags.READY: tags.stamp(self.now())})
+
+    def _first_token(self, ref: EndpointRef) -> None:
+        self.progress.report(f"{ref.name}: the new revision answers; asking for one token")
+        said = asking.first_token(self.web, self.wire(ref), self.progress, seconds=invoke.LONGEST)
+        if said:
+            raise Unexpected(f"changing {ref}", answered=f"it gave no token: {said}", fix="Read its log.")
+
+    def _back(self, maker: Maker, app: Mapping[str, Any], before: Mapping[str, Any], error: CloudError) -> None:
+        """As long as a new revision is not up the old one serves; then the template is made what it was."""
+        try:
+            self._sent(maker, app, before)
+        except CloudError as worse:
+            error.fix = f"{error.fix} Going back to what it had failed too ({worse.code or worse.kind}): look at it."
+        else:
+            error.fix = f"{error.fix} It is back at what it had."
 
     def _sent(self, maker: Maker, app: Mapping[str, Any], template: Mapping[str, Any]) -> None:
         call = Call(parts.APP, "patch", {"id": str(app["id"]), "body": {"properties": {"template": template}}})
@@ -133,11 +141,11 @@ class Changer:
             return
         subscription, environment = ids.subscription_of(str(app["id"])), delete.environment_of(app)
         region = values.region(ref.location)
-        room = plan.room_of(self.api, hardware.accelerators[0], region, subscription, environment)
-        if room.free is not None and room.free < 1:
+        quota = room.of(self.api, hardware.accelerators[0], region, subscription, environment)
+        if quota.free is not None and quota.free < 1:
             raise Conflict(
                 f"changing {ref}",
-                answered=f"Azure starts a second replica first, and {room}",
+                answered=f"Azure starts a second replica first, and {quota}",
                 fix="Wait until it has scaled to zero, or delete it and deploy again with the new model or settings.",
             )
 
@@ -157,26 +165,3 @@ class Changer:
                 invoke.wake(self.web, seen)
             self.progress.sleep(POLL)
             waited += POLL
-
-
-def _changed(words: list[str], model: str, engine: serving.Engine, given: Mapping[str, Setting]) -> list[str]:
-    """The container's arguments with another model, and with only those settings changed that were given."""
-    made = serving.changed(words, model)
-    fresh = serving.arguments(engine, model)
-    flags = {"max_model_len": ("--max-model-len", "-c"), "gpu_memory_utilization": ("--gpu-memory-utilization",),
-             "parallel": ("--parallel", "-c"), "file": ("--hf-file",)}  # fmt: skip
-    wanted = [flag for setting in given for flag in flags.get(setting, ())]
-    if given.get("tool_calls"):
-        wanted.append("--tool-call-parser")
-        made += [] if "--enable-auto-tool-choice" in made else ["--enable-auto-tool-choice"]
-    wanted += [setting for setting in given if setting.startswith("-")]
-    for flag in dict.fromkeys(wanted):
-        if flag in made:
-            at = made.index(flag)
-            bare = at + 1 == len(made) or made[at + 1].startswith("-")
-            del made[at : at + (1 if bare else 2)]
-        if flag in fresh:
-            at = fresh.index(flag)
-            bare = at + 1 == len(fresh) or fresh[at + 1].startswith("-")
-            made += fresh[at : at + (1 if bare else 2)]
-    return made
