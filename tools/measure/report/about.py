@@ -7,6 +7,7 @@ from typing import Any
 
 from tools.figures import duration, moment, size, usd
 from tools.measure.record import Accelerator, HostCheck, Run
+from tools.measure.registering import telling
 from tools.measure.report.page import Facts, Section
 from tools.measure.report.questions_table import clipped
 
@@ -30,6 +31,7 @@ def _subject(run: Run) -> Iterator[tuple[str, str]]:
     if run.subject.variant:
         yield "variant", run.subject.variant
     yield "profile", run.profile
+    yield "plan", telling.of_run(run)
     if run.settings:
         yield "settings", _flat(run.settings)
     if run.price is None:

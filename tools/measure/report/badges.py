@@ -1,4 +1,4 @@
-"""What has to be seen before any number is believed: not whole, failed, warnings, a quick look."""
+"""What has to be seen before any number is believed: not whole, failed, warnings, no plan, a quick look."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.measure.profiles import PROFILES
 from tools.measure.record import Run
+from tools.measure.registering import telling
 from tools.measure.report.page import Lines, Tone
 
 
@@ -16,8 +17,20 @@ def badges(run: Run) -> Iterator[tuple[Tone, str]]:
         yield "warn", f"{len(run.warnings)} warning{'' if len(run.warnings) == 1 else 's'}"
     if run.profile in PROFILES and PROFILES[run.profile].caveat:
         yield "warn", f"{run.profile} profile: shows large differences only"
+    yield from _planned(run)
     if run.price is None:
         yield "quiet", "no price known"
+
+
+def _planned(run: Run, name: str = "") -> Iterator[tuple[Tone, str]]:
+    start = f"{name} " if name else ""
+    if run.plan is None:
+        yield "quiet", f"{start}exploratory"
+    elif run.plan.departures:
+        count = len(run.plan.departures)
+        yield "warn", f"{start}{count} departure{'' if count == 1 else 's'} from its plan"
+    else:
+        yield "good", f"{start}followed its plan"
 
 
 def badges_of_all(runs: Sequence[Run]) -> Iterator[tuple[Tone, str]]:
@@ -31,6 +44,10 @@ def badges_of_all(runs: Sequence[Run]) -> Iterator[tuple[Tone, str]]:
     warned = [run.id for run in runs if run.warnings]
     if warned:
         yield "warn", f"warnings in {', '.join(warned[:4])}{f' and {len(warned) - 4} more' if len(warned) > 4 else ''}"
+    if all(run.plan is None for run in runs):
+        yield "quiet", "exploratory"
+    else:
+        yield from (badge for run in runs for badge in _planned(run, run.id))
     if any(run.profile in PROFILES and PROFILES[run.profile].caveat for run in runs):
         yield "warn", "quick profile: shows large differences only"
 
@@ -45,6 +62,8 @@ def troubles(run: Run, name: str = "") -> Lines:
     elif run.failure:
         lines.append(f"{start}{run.failure}")
     lines += [f"{start}{each.text}" for each in run.warnings]
+    if run.plan is not None and run.plan.departures:
+        lines.append(f"{start}{telling.of_run(run)}")
     if run.profile in PROFILES and PROFILES[run.profile].caveat:
         lines.append(f"{start}{PROFILES[run.profile].caveat}")
     return Lines(tuple(lines), "warn", "Before reading the numbers")

@@ -13,6 +13,7 @@ from tools.measure.record import Run
 from tools.measure.report.about import about
 from tools.measure.report.badges import badges_of_all, troubles
 from tools.measure.report.decision_blocks import decision_section
+from tools.measure.report.drafter_blocks import drafter_sections
 from tools.measure.report.forest import Move, Ratio, drift_chart, ratio_chart
 from tools.measure.report.ladder_blocks import ladder_sections
 from tools.measure.report.loads import load_charts_across
@@ -38,6 +39,7 @@ def comparison_page(found: Comparison, runs: Sequence[Run]) -> Page:
         Charts(tuple(_charts(found, runs, names))),
         *ladder_sections(found.ladder, runs),
         *decision_section(runs, names),
+        *drafter_sections(found.drafters),
         *(versus_section(each, found.base_name, folded=many) for each in found.versus),
         Section("What to know besides", (Lines(tuple(report.notes(found, runs))),)),
     ]

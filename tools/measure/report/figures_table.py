@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.figures import moment
 from tools.measure.record import Figure, Part, Run
-from tools.measure.report.loads import levels
+from tools.measure.report.loads import LOAD, levels
 from tools.measure.report.page import Block, Cell, Facts, Lines, Section, Table, num
 
 OPEN = 16
@@ -19,8 +19,8 @@ def part_sections(run: Run) -> Iterator[Section]:
         state = "" if part.complete else " (INCOMPLETE)"
         count = f"{len(part.figures):,} figure{'' if len(part.figures) == 1 else 's'}"
         blocks: list[Block] = [_shape(part)]
-        if part.name == "load" and levels(run):
-            blocks.insert(0, level_table(run))
+        if levels(run, part.name):
+            blocks.insert(0, level_table(run, part))
         if lines := tuple(_troubles(part)):
             blocks.append(Lines(lines))
         table = figure_table(run, part.figures)
@@ -53,42 +53,40 @@ def figure_table(run: Run, figures: Sequence[Figure]) -> Table:
     )
 
 
-def level_table(run: Run) -> Table:
-    """A row a level of the load test."""
-    part = run.part("load")
-    costs = {row.at_once: row for row in run.costs}
-    kept = any(run.figure(f"load.{level}.kept_percent") for level in levels(run))
+def level_table(run: Run, part: Part) -> Table:
+    """A row a level of the load test, or of another measurement that walks levels."""
+    walked = levels(run, part.name)
+    costs = {row.at_once: row for row in run.costs} if part.name == LOAD else {}
+    kept = any(run.figure(f"{part.name}.{level}.kept_percent") for level in walked)
     heads = ["at once", "tokens/s", "TTFT p50, ms", "TTFT p99, ms", "per token p50, ms", "failed"]
     heads += ["kept, %", "goodput, tokens/s"] * kept + ["$ per million", "tokens/s per $/h"] * bool(costs)
     rows = []
-    for level in levels(run):
-        batches = [batch for batch in part.batches if batch.label == str(level)] if part else []
+    for level in walked:
+        key = f"{part.name}.{level}"
+        batches = [batch for batch in part.batches if batch.label == str(level)]
         failed = sum(request.kind != "ok" for batch in batches for request in batch.requests)
         asked = sum(len(batch.requests) for batch in batches)
         row = [
             Cell(f"{level:,}"),
-            _value(run, level, "tokens_per_second", span=True),
-            *(_value(run, level, what) for what in ("ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms")),
+            _value(run, f"{key}.tokens_per_second", span=True),
+            *(_value(run, f"{key}.{what}") for what in ("ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms")),
             Cell(f"{failed:,} of {asked:,}" if asked else "–", tone="bad" if failed else ""),
         ]
         if kept:
-            row += [_value(run, level, "kept_percent"), _value(run, level, "goodput_tokens_per_second")]
+            row += [_value(run, f"{key}.{what}") for what in ("kept_percent", "goodput_tokens_per_second")]
         if costs:
-            found = costs.get(level)
-            row.append(num(found.usd_per_million_output if found else None, f"{run.id}|cost.{level}"))
-            row.append(
-                num(found.tokens_per_second_per_usd_hour if found else None, f"{run.id}|cost.{level}|per_dollar")
-            )
+            found, words = costs.get(level), f"{run.id}|cost.{level}"
+            row.append(num(found.usd_per_million_output if found else None, words))
+            row.append(num(found.tokens_per_second_per_usd_hour if found else None, f"{words}|per_dollar"))
         rows.append(tuple(row))
     return Table(tuple(heads), tuple(rows), frozenset(range(len(heads))))
 
 
-def _value(run: Run, level: int, what: str, *, span: bool = False) -> Cell:
-    figure = run.figure(f"load.{level}.{what}")
-    key = f"{run.id}|load.{level}.{what}|value"
+def _value(run: Run, key: str, *, span: bool = False) -> Cell:
+    figure = run.figure(key)
     if figure is None:
         return Cell("–")
-    return num(figure.value, key, small=range_words(figure) if span else "")
+    return num(figure.value, f"{run.id}|{key}|value", small=range_words(figure) if span else "")
 
 
 def range_words(figure: Figure) -> str:

@@ -10,6 +10,7 @@ from tools.measure.report.lines import SERIES, Point, Series, line_chart
 from tools.measure.report.page import Chart
 from tools.measure.report.svg import MARKERS
 
+LOAD, KNEE = "load", "knee"
 RING = MARKERS.index("ring")
 AT_ONCE = "requests at once"
 QUANTILES = (("p50", 0, False), ("p90", 2, True), ("p99", 1, True))
@@ -18,28 +19,31 @@ MANY = 100
 """Replies below which a 99th percentile is about the slowest of them."""
 
 
-def levels(run: Run) -> tuple[int, ...]:
-    """The levels of a run's load test."""
-    part = run.part("load")
-    found = (re.fullmatch(r"load\.(\d+)\.tokens_per_second", each.key) for each in (part.figures if part else ()))
+def levels(run: Run, name: str = LOAD) -> tuple[int, ...]:
+    """The levels of a run's load test, or of another measurement that walks levels."""
+    part = run.part(name)
+    figures = part.figures if part else ()
+    found = (re.fullmatch(rf"{name}\.(\d+)\.tokens_per_second", each.key) for each in figures)
     return tuple(sorted({int(each[1]) for each in found if each}))
 
 
 def load_charts(run: Run) -> Iterator[Chart]:
     """One run: every percentile its own line."""
-    if chart := throughput((run,), {}):
-        yield chart
-    for name, heading in TIMES:
-        if chart := _percentiles(run, name, heading):
+    for part, words in ((LOAD, ""), (KNEE, " (to the knee)")):
+        if chart := throughput((run,), {}, part=part, words=words):
             yield chart
+        for name, heading in TIMES:
+            if chart := _percentiles(run, name, heading + words, part):
+                yield chart
     if chart := cost((run,), {}):
         yield chart
 
 
 def load_charts_across(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Iterator[Chart]:
     """Several runs: one colour a run. `repeats` are ids of the base measured again: rings in its colour."""
-    if chart := throughput(runs, names, repeats):
-        yield chart
+    for part, words in ((LOAD, ""), (KNEE, " (to the knee)")):
+        if chart := throughput(runs, names, repeats, part=part, words=words):
+            yield chart
     for name, heading in TIMES:
         if chart := _across([run for run in runs if run.id not in repeats], names, name, heading):
             yield chart
@@ -47,17 +51,19 @@ def load_charts_across(runs: Sequence[Run], names: Mapping[str, str], repeats: C
         yield chart
 
 
-def throughput(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Chart | None:
+def throughput(
+    runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = (), *, part: str = LOAD, words: str = ""
+) -> Chart | None:
     """Median of the batches of each level, with every batch beside it."""
     single = len(runs) == 1
-    series = [
-        Series(names.get(run.id, run.name), tuple(_points(run, "tokens_per_second", samples=single)), colour, shape)
-        for run, colour, shape in _styled(runs, repeats)
-    ]
+    series = []
+    for run, colour, shape in _styled(runs, repeats):
+        points = tuple(_points(run, "tokens_per_second", part, samples=single))
+        series.append(Series(names.get(run.id, run.name), points, colour, shape))
     caption = "Median of the batches; bar: slowest to fastest batch."
     caption += " Small dots: every batch." if single else _rings(repeats)
-    heading, words = "Throughput against concurrency", "output tokens/s"
-    return line_chart(heading, series, x_words=AT_ONCE, y_words=words, caption=caption + _left(runs))
+    heading = f"Throughput against concurrency{words}"
+    return line_chart(heading, series, x_words=AT_ONCE, y_words="output tokens/s", caption=caption + _left(runs))
 
 
 def cost(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str] = ()) -> Chart | None:
@@ -109,30 +115,36 @@ def _cost(run: Run, level: int, usd: float) -> Point:
     return Point(level, usd, key, scale / figure.high, scale / figure.low)
 
 
-def _percentiles(run: Run, name: str, heading: str) -> Chart | None:
+def _percentiles(run: Run, name: str, heading: str, part: str) -> Chart | None:
     series = [
-        Series(quantile, tuple(_points(run, f"{name}_{quantile}_ms")), colour, n, dashed)
+        Series(quantile, tuple(_points(run, f"{name}_{quantile}_ms", part)), colour, n, dashed)
         for n, (quantile, colour, dashed) in enumerate(QUANTILES)
     ]
-    caption = "Percentiles over all good replies of a level." + _few(run, name)
+    caption = "Percentiles over all good replies of a level." + _few(run, name, part)
     return line_chart(heading, series, x_words=AT_ONCE, y_words="ms", caption=caption, factor=True)
 
 
 def _across(runs: Sequence[Run], names: Mapping[str, str], name: str, heading: str) -> Chart | None:
     shown = runs[: SERIES // 2] if len(runs) > SERIES // 2 else runs
     series = [
-        Series(f"{names.get(run.id, run.name)} {quantile}", tuple(_points(run, f"{name}_{quantile}_ms")), n, n, dashed)
+        Series(
+            f"{names.get(run.id, run.name)} {quantile}",
+            tuple(_points(run, f"{name}_{quantile}_ms", LOAD)),
+            n,
+            n,
+            dashed,
+        )
         for n, run in enumerate(shown)
         for quantile, dashed in (("p50", False), ("p99", True))
     ]
-    caption = "Percentiles over all good replies of a level; dashed: p99." + _few(runs[0], name)
+    caption = "Percentiles over all good replies of a level; dashed: p99." + _few(runs[0], name, LOAD)
     more = f" {len(shown)} of {len(runs)} runs are drawn." if len(shown) < len(runs) else ""
     return line_chart(heading, series, x_words=AT_ONCE, y_words="ms", caption=caption + more, factor=True)
 
 
-def _points(run: Run, what: str, *, samples: bool = False) -> Iterator[Point]:
-    for level in levels(run):
-        figure = run.figure(f"load.{level}.{what}")
+def _points(run: Run, what: str, part: str, *, samples: bool = False) -> Iterator[Point]:
+    for level in levels(run, part):
+        figure = run.figure(f"{part}.{level}.{what}")
         if figure is not None and figure.value is not None:
             bars = what == "tokens_per_second"
             yield Point(
@@ -145,8 +157,9 @@ def _points(run: Run, what: str, *, samples: bool = False) -> Iterator[Point]:
             )
 
 
-def _few(run: Run, name: str) -> str:
-    counts = [figure.n for level in levels(run) if (figure := run.figure(f"load.{level}.{name}_p99_ms")) and figure.n]
+def _few(run: Run, name: str, part: str) -> str:
+    figures = (run.figure(f"{part}.{level}.{name}_p99_ms") for level in levels(run, part))
+    counts = [figure.n for figure in figures if figure is not None and figure.n]
     if not counts or min(counts) >= MANY:
         return ""
     return f" They rest on {_span(counts)} replies a level: p99 of fewer than {MANY} is about the slowest."

@@ -14,6 +14,7 @@ from tools.measure.report.decision_blocks import decision_section
 from tools.measure.report.figures_table import part_sections, range_words
 from tools.measure.report.ladder_blocks import rung_chart
 from tools.measure.report.loads import decode_behind, load_charts
+from tools.measure.report.paced_chart import paced_chart
 from tools.measure.report.page import Block, Cards, Cell, Charts, Page, Section, num
 from tools.measure.report.questions_table import passphrases, question_sections
 
@@ -22,7 +23,10 @@ CARDS = 12
 
 def run_page(run: Run) -> Page:
     """The whole report of one run, from its record alone."""
-    charts = [*load_charts(run), *(each for each in (decode_behind(run), rung_chart(run)) if each is not None)]
+    charts = [
+        *load_charts(run),
+        *(each for each in (paced_chart(run), decode_behind(run), rung_chart(run)) if each is not None),
+    ]
     blocks: list[Block] = [troubles(run), Cards(tuple(_cards(run))), Charts(tuple(charts)), *decision_section((run,))]
     long = run.part("longcontext")
     if long and (table := passphrases(long)):

@@ -188,6 +188,49 @@ def long_context(id_: str = "long") -> Run:
     return made(id_, parts=(part("longcontext", figures, items=tuple(asked)),))
 
 
+def paced(id_: str = "paced") -> Run:
+    """An open loop at three rates; at the highest it no longer keeps up."""
+    figures = [
+        figure_of(
+            "paced.kept_up_per_second", "keeps up with, requests/s", "requests/s", 4.0, (), formula="f", main=True
+        )
+    ]
+    for share, due, wait in ((50, 2.5, 60.0), (80, 4.0, 75.0), (95, 4.75, 900.0)):
+        key = f"paced.{share}_percent"
+        figures.append(figure_of(f"{key}.due_per_second", "due", "requests/s", due, (), formula="f", n=1))
+        figures += [
+            figure_of(f"{key}.ttft_{name}_ms", f"{share} %, TTFT {name}", "ms", wait * times, (), formula="f", n=90)
+            for name, times in (("p50", 1.0), ("p90", 2.0), ("p99", 3.0))
+        ]
+    return made(id_, parts=(part("paced", figures),))
+
+
+def knee(id_: str = "knee") -> Run:
+    """Doubled to 16 at once, which serves no more than 8."""
+    figures = [
+        rate(f"knee.{level}.tokens_per_second", f"{level} at once, tokens/s", value, (value * 0.99, value * 1.01))
+        for level, value in ((1, 60.0), (2, 118.0), (4, 230.0), (8, 410.0), (16, 415.0))
+    ]
+    return made(id_, parts=(part("knee", figures),))
+
+
+def drafters() -> list[Run]:
+    """No drafter, and one of two tokens that pays up to 16 at once."""
+    runs = []
+    for name, drafted, ratios in (("none", 0.0, (1.0, 1.0, 1.0)), ("draft-2", 2.0, (1.5, 1.1, 0.87))):
+        figures = [rate("drafters.tokens_per_second", "drafters, tokens/s", 100 * ratios[0], ())]
+        figures.append(
+            figure_of("drafters.drafted_per_step", "guesses a step", "tokens", drafted, (), formula="f", n=1)
+        )
+        figures += [
+            rate(f"drafters.at_{level}.tokens_per_second", f"{level} at once", 1000 * ratio, ())
+            for level, ratio in ((16, ratios[1]), (64, ratios[2]))
+        ]
+        subject = Subject(ref="local:llama:here:m", model="m", variant=name)
+        runs.append(made(name, parts=(part("drafters", figures),), subject=subject))
+    return runs
+
+
 def renamed(run: Run, id_: str, samples: Sequence[float] = (), **fields: Any) -> Run:
     """The same run once more under another id, its decode rate another."""
     if not samples:

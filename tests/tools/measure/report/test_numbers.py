@@ -75,9 +75,17 @@ def of_comparison(found: Comparison) -> Numbers:
     return numbers
 
 
-@pytest.mark.parametrize(
-    "run", [samples.full("qat"), samples.full("free", price=None), samples.long_context()], ids=lambda r: r.id
+RUNS = (
+    samples.full("qat"),
+    samples.full("free", price=None),
+    samples.long_context(),
+    samples.paced(),
+    samples.knee(),
+    samples.rung("Q4_0", 3, 40),
 )
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.id)
 def test_every_number_of_a_run_is_on_its_page_and_no_other(run: Run) -> None:
     page = Reader(html.render(run_page(run)))
     assert page.values() == of_run(run)
@@ -120,6 +128,16 @@ def test_ratios_and_drift_are_drawn_where_their_values_are() -> None:
             expected = 100 * ((found.versus[0].row(key.split("|")[1]) or found.versus[0].rows[0]).ratio or 0) - 100
             assert value == pytest.approx(expected if key.endswith("|change") else known[key])
             assert from_place(chart.x_ticks, x) == pytest.approx(value, rel=0.01, abs=0.5), (chart.label, key)
+
+
+def test_a_sweep_of_drafters_has_the_numbers_of_the_comparison() -> None:
+    runs = samples.drafters()
+    found = compare(runs)
+    values = Reader(html.render(comparison_page(found, runs))).values()
+    assert found.drafters is not None
+    for row in found.drafters.rows:
+        for name in ("drafted", "tokens_per_second", "times_plain", "kept_percent", "ms_per_guess"):
+            assert values[f"sweep|{row.name}|{name}"] == getattr(row, name)
 
 
 def test_a_ladder_has_a_cell_for_every_answer_in_the_order_of_the_questions() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.tools.measure.report import samples
 from tests.tools.measure.report.reading import Reader
 from tools.measure.comparing.compare import compare
-from tools.measure.record import Run
+from tools.measure.record import Departure, PlanCited, Run
 from tools.measure.report import html, markdown
 from tools.measure.report.comparison_page import comparison_page
 from tools.measure.report.page import Page
@@ -26,7 +26,7 @@ def read(*runs: Run) -> Reader:
 
 def test_a_complete_run_says_so_and_has_nothing_to_warn_of() -> None:
     page = read(samples.full("qat"))
-    assert (page.badges, page.warnings) == (["complete"], [])
+    assert (page.badges, page.warnings) == (["complete", "exploratory"], [])
     assert page.text.startswith(
         "105.1 tokens/s for one reply, 1,911 tokens/s at 64 at once; $0.16 per million output tokens when kept"
     )
@@ -35,7 +35,7 @@ def test_a_complete_run_says_so_and_has_nothing_to_warn_of() -> None:
 def test_an_incomplete_run_with_warnings_shows_both_before_any_number() -> None:
     text = html.render(page_of(samples.warned(samples.full("qat"))))
     page = Reader(text)
-    assert page.badges == ["INCOMPLETE", "1 warning"]
+    assert page.badges == ["INCOMPLETE", "1 warning", "exploratory"]
     assert page.warnings == [
         "Before reading the numbers",
         "incomplete; missing: answers; it ended with: cut",
@@ -46,13 +46,13 @@ def test_an_incomplete_run_with_warnings_shows_both_before_any_number() -> None:
 
 def test_a_comparison_names_the_run_that_is_not_whole() -> None:
     page = read(samples.full("bf16", 0.5), samples.warned(samples.full("qat")))
-    assert page.badges == ["qat INCOMPLETE", "warnings in qat"]
+    assert page.badges == ["qat INCOMPLETE", "warnings in qat", "exploratory"]
     assert page.warnings[1] == "qat: incomplete; missing: answers; it ended with: cut"
 
 
 def test_a_run_without_a_price_has_no_cost_and_no_dollar_on_its_page() -> None:
     page = read(samples.full("free", price=None))
-    assert page.badges == ["complete", "no price known"]
+    assert page.badges == ["complete", "exploratory", "no price known"]
     assert "$" not in page.text
     assert "price not known, so no cost is" in page.text
 
@@ -131,7 +131,7 @@ def test_a_run_that_has_nothing_is_a_page_that_says_so() -> None:
         update={"parts": (), "costs": (), "state": "failed", "failure": "no reply", "missing": ("decode",)}
     )
     page = read(run)
-    assert page.badges == ["FAILED"]
+    assert page.badges == ["FAILED", "exploratory"]
     assert page.text.startswith("nothing could be measured (FAILED: decode).")
     assert page.charts == []
 
@@ -162,3 +162,46 @@ def test_many_runs_stand_in_rows_and_not_in_columns() -> None:
     page = read(*samples.ladder(count=20))
     assert "5 other runs; how each was measured stands at the end." in page.text
     assert "run engine weights bytes engine quantization l4-bf16 9311305152 BF16 l4-q8-0" in page.text
+
+
+def test_a_run_says_which_plan_it_followed_and_where_it_departed() -> None:
+    departed = Departure(at="2026-09-25T18:30:00Z", what="levels", planned="1, 4", done="1", reason="no time")
+    plan = PlanCited(file="plan.json", sha256="ab" * 32, written="2026-09-25T18:00:00Z")
+    followed = read(samples.full("qat", plan=plan))
+    assert followed.badges == ["complete", "followed its plan"]
+    assert (
+        "plan Plan `plan.json`, sha256 abababababab…, written 2026-09-25T18:00:00Z: followed as written."
+        in followed.text
+    )
+    page = read(samples.full("qat", plan=plan.model_copy(update={"departures": (departed,)})))
+    assert page.badges == ["complete", "1 departure from its plan"]
+    assert "levels was 1 instead of 1, 4 (2026-09-25T18:30:00Z: no time)" in page.warnings[1]
+    both = read(samples.full("bf16", 0.5), samples.full("qat", plan=plan))
+    assert both.badges == ["all 2 runs complete", "bf16 exploratory", "qat followed its plan"]
+
+
+def test_an_open_loop_is_drawn_from_when_requests_were_due() -> None:
+    page = read(samples.paced())
+    chart = next(each for each in page.charts if each.label.startswith("Open loop"))
+    assert sorted({key for key, *_ in chart.points}) == [
+        f"paced|paced.{rate}_percent.ttft_{quantile}_ms|value"
+        for rate in (50, 80, 95)
+        for quantile in ("p50", "p90", "p99")
+    ]
+    assert "It kept up with 4 requests/s." in page.text
+
+
+def test_levels_up_to_the_knee_have_their_chart_and_their_table() -> None:
+    page = read(samples.knee())
+    assert [each.label.split(".")[0] for each in page.charts] == ["Throughput against concurrency (to the knee)"]
+    assert "at once tokens/s TTFT p50, ms" in page.text
+    assert page.values()["knee|knee.8.tokens_per_second|value"] == 410.0
+
+
+def test_drafters_are_drawn_against_none() -> None:
+    page = read(*samples.drafters())
+    chart = next(each for each in page.charts if each.label.startswith("Throughput with a drafter"))
+    assert [(key, value) for key, value, *_ in chart.points] == [
+        ("sweep|draft-2|at.1", 1.5), ("sweep|draft-2|at.16", 1.1), ("sweep|draft-2|at.64", 0.87),
+    ]  # fmt: skip
+    assert "helps up to 16 at once and costs output from 64 on" in page.text
