@@ -1,0 +1,308 @@
+"""The TPU API: nodes, queued resources and their husks; one code for quota and stockout; flex-start in v2alpha1 alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from tests.clouds.gcp.simulator import boot
+from tests.clouds.gcp.simulator.project import Project, market_key, missing, refused
+
+CAPACITY = (
+    'There is no more capacity in the zone "{zone}"; you can try in another zone where Cloud TPU Nodes are offered '
+    "(see https://cloud.google.com/tpu/docs/regions) [EID: 0xba393c906974e61]"
+)
+"""The words of gsoc-wav2vec2#11."""
+_QUOTA = {"v5e": ("V5s", "Litepod"), "v6e": ("V6E", ""), "v5p": ("V5P", "")}
+
+
+def operation(project: Project, verb: str, target: str, version: str = "v2") -> dict[str, Any]:
+    where = "/".join(target.split("/")[:4])
+    row: dict[str, Any] = {
+        "name": f"{where}/operations/operation-{project.id():06d}",
+        "metadata": {
+            "@type": f"type.googleapis.com/google.cloud.tpu.{version}.OperationMetadata", "createTime": project.stamp(),
+            "target": target, "verb": verb, "apiVersion": version,
+        },
+        "done": False,
+    }  # fmt: skip
+    project.operations[row["name"]] = row
+    return row
+
+
+def end(row: dict[str, Any], code: int = 0, message: str = "") -> None:
+    row["done"] = True
+    row.update({"error": {"code": code, "message": message}} if code else {"response": {"protectionTier": "NEW"}})
+
+
+def quota_ids(kind: str, market: str, zone: str) -> tuple[str, ...]:
+    """Zone and region are counted apart, and both have to do (marin#1612)."""
+    family = {"v5litepod": "v5e", "v6e": "v6e", "v5p": "v5p"}[kind.rsplit("-", 1)[0]]
+    before, middle = _QUOTA[family]
+    spot = "" if market == "STANDARD" else "Preemptible"
+    region = zone.rsplit("-", 1)[0]
+    return (
+        f"TPU{before}{spot}{middle}PerProjectPerZoneForTPUAPI@{zone}",
+        f"TPU{before}{spot}{middle}PerProjectPerRegionForTPUAPI@{region}",
+    )
+
+
+def _chips(kind: str) -> int:
+    return int(kind.rsplit("-", 1)[1])
+
+
+def _market(node: Mapping[str, Any], queued: Mapping[str, Any] | None = None) -> str:
+    if queued is not None and queued.get("provisioningModel") == "FLEX_START":
+        return "FLEX_START"
+    spot = node.get("schedulingConfig", {}).get("spot") or (queued is not None and "spot" in queued)
+    return "SPOT" if spot else "STANDARD"
+
+
+def _too_much(project: Project, kind: str, market: str, zone: str) -> str:
+    short = project.limited(quota_ids(kind, market, zone), _chips(kind))
+    if not short:
+        return ""
+    name, _, place = short.partition("@")
+    where = "zone" if "PerZone" in name else "region"
+    return f"Quota limit '{name}' has been exceeded. Limit: {project.limits[short]:g} in {where} {place}."
+
+
+def create_node(project: Project, asked: Mapping[str, Any]) -> Any:
+    name = f"{asked['parent']}/nodes/{asked['nodeId']}"
+    zone, body = asked["parent"].rsplit("/", 1)[-1], json.loads(json.dumps(asked["body"]))
+    if name in project.nodes:
+        raise refused(409, "ALREADY_EXISTS", f"Resource '{name}' already exists")
+    kind, market = body["acceleratorType"], _market(body)
+    if words := _too_much(project, kind, market, zone):
+        raise refused(429, "RESOURCE_EXHAUSTED", words)
+    made = operation(project, "create", name)
+    row = _new(project, name, body)
+
+    def placed() -> None:
+        if project.nodes.get(name) is not row or row["state"] != "CREATING":
+            end(made)
+        elif project.takes(market_key(market, kind, zone)):
+            ready(project, name)
+            end(made)
+        else:
+            project.nodes.pop(name)
+            end(made, 8, CAPACITY.format(zone=zone))
+
+    project.later(20, placed)
+    return made
+
+
+def _new(project: Project, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    row = {
+        **body, "name": name, "state": "CREATING", "createTime": project.stamp(), "apiVersion": "V2",
+        "protectionTier": "PROTECTION_TIER_UNSPECIFIED",
+    }  # fmt: skip
+    project.nodes[name] = row
+    return row
+
+
+def ready(project: Project, name: str) -> None:
+    """The node runs and bills from here on."""
+    row = project.nodes[name]
+    row["state"] = "READY"
+    row["networkEndpoints"] = [{"ipAddress": "10.0.0.2", "accessConfig": {"externalIp": "203.0.113.9"}}]
+    project.bill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+    boot.begin(project, name)
+
+
+def preempt(project: Project, name: str) -> None:
+    """Taken back: the node lingers, dead, until somebody deletes it (skypilot#1468)."""
+    row = project.nodes[name]
+    row["state"] = "PREEMPTED"
+    project.unbill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+    project.started.pop(name, None)
+
+
+def _drop(project: Project, name: str) -> None:
+    if project.nodes.pop(name, None) is not None:
+        project.unbill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+        project.started.pop(name, None)
+
+
+def get_node(project: Project, asked: Mapping[str, Any]) -> Any:
+    if asked["name"] not in project.nodes:
+        raise missing(asked["name"])
+    return project.nodes[asked["name"]]
+
+
+def delete_node(project: Project, asked: Mapping[str, Any]) -> Any:
+    row, name = get_node(project, asked), asked["name"]
+    row["state"] = "DELETING"
+    made = operation(project, "delete", name)
+
+    def gone() -> None:
+        owner = row.get("queuedResource", "")
+        _drop(project, name)
+        if owner in project.queued and project.queued[owner]["state"]["state"] == "ACTIVE":
+            project.queued[owner]["state"] = {"state": "SUSPENDED"}
+        end(made)
+
+    project.later(15, gone)
+    return made
+
+
+def patch_node(project: Project, asked: Mapping[str, Any]) -> Any:
+    row, body = get_node(project, asked), asked["body"]
+    if row["state"] != "READY":
+        raise refused(400, "FAILED_PRECONDITION", f"node is {row['state']}")
+    for field in str(asked["updateMask"]).split(","):
+        row[field] = json.loads(json.dumps(body[field]))
+        if field == "metadata":
+            boot.changed(project, asked["name"])
+    made = operation(project, "update", asked["name"])
+    end(made)
+    return made
+
+
+def attributes(project: Project, asked: Mapping[str, Any]) -> Any:
+    row = get_node(project, asked)
+    text = row.get("metadata", {}).get("modelrig-serve", "")
+    found = [line for line in text.splitlines() if line.startswith("# revision ")]
+    lines = list(boot.lines(project, asked["name"], int(found[0].split()[-1]) if found else 1))
+    marks = "\n".join(line for line in lines if "modelrig phase" in line)
+    engine = "\n".join(line for line in lines if "modelrig phase" not in line)
+    held = {"phase": marks, "engine": engine, "log": engine[-500:]}
+    if asked["body"].get("queryPath", "") == "":
+        held = {"hostname": f"t1v-n-{abs(hash(asked['name'])) % 10**8:08d}-w-0"}
+    items = [{"namespace": "modelrig", "key": key, "value": value} for key, value in held.items() if value]
+    return {"guestAttributes": [{"queryPath": "modelrig/", "queryValue": {"items": items}}]}
+
+
+def nodes(project: Project, asked: Mapping[str, Any]) -> Any:
+    return {"nodes": [row for name, row in project.nodes.items() if name.startswith(f"{asked['parent']}/")]}
+
+
+def create_queued(project: Project, asked: Mapping[str, Any]) -> Any:
+    name = f"{asked['parent']}/queuedResources/{asked['queuedResourceId']}"
+    if (known := asked.get("requestId")) and known in project.requests:
+        return project.operations[project.requests[known]]
+    if name in project.queued:
+        raise refused(409, "ALREADY_EXISTS", f"Resource '{name}' already exists")
+    zone, body = asked["parent"].rsplit("/", 1)[-1], json.loads(json.dumps(asked["body"]))
+    spec = body["tpu"]["nodeSpec"][0]
+    kind, market = spec["node"]["acceleratorType"], _market(spec["node"], body)
+    made = operation(project, "create", name, "v2alpha1" if market == "FLEX_START" else "v2")
+    if known:
+        project.requests[known] = made["name"]
+    if market == "FLEX_START" and zone in project.flex_refused:
+        words = f'FLEX_START provisioning model is not supported for accelerator type "{kind}" in location "{zone}"'
+        end(made, 3, words)
+        return made
+    row = {**body, "name": name, "state": {"state": "CREATING"}, "createTime": project.stamp()}
+    project.queued[name] = row
+    waits = float(str(body.get("queueingPolicy", {}).get("validUntilDuration", "7200s")).rstrip("s"))
+    project.later(5, lambda: end(made))
+    project.later(6, lambda: _waiting(project, name, row, kind, market, waits))
+    return made
+
+
+def _waiting(project: Project, name: str, row: dict[str, Any], kind: str, market: str, left: float) -> None:
+    """Neither missing quota nor missing capacity is told while it waits."""
+    if project.queued.get(name) is not row or row["state"]["state"] not in {"CREATING", "WAITING_FOR_RESOURCES"}:
+        return
+    zone = name.split("/")[3]
+    if not _too_much(project, kind, market, zone) and project.takes(market_key(market, kind, zone)):
+        row["state"] = {"state": "PROVISIONING"}
+        spec = row["tpu"]["nodeSpec"][0]
+        node = f"{spec['parent']}/nodes/{spec['nodeId']}"
+        _new(project, node, {**spec["node"], "queuedResource": name})
+        project.later(20, lambda: _active(project, name, row, node))
+    elif left <= 0:
+        row["state"] = {"state": "FAILED", "failedData": {"error": {"code": 8, "message": CAPACITY.format(zone=zone)}}}
+    else:
+        row["state"] = {"state": "WAITING_FOR_RESOURCES"}
+        project.later(60, lambda: _waiting(project, name, row, kind, market, left - 60))
+
+
+def _active(project: Project, name: str, row: dict[str, Any], node: str) -> None:
+    if project.queued.get(name) is not row or row["state"]["state"] != "PROVISIONING" or node not in project.nodes:
+        return
+    row["state"] = {"state": "ACTIVE"}
+    ready(project, node)
+    seconds = str(row.get("runDuration", {}).get("maxRunDuration", ""))
+    if seconds:
+        project.clock.at(
+            project.now() + timedelta(seconds=float(seconds.rstrip("s"))), lambda: _over(project, name, row, node)
+        )
+
+
+def _over(project: Project, name: str, row: dict[str, Any], node: str) -> None:
+    """The run is over: the node is deleted, the queued resource stays as a husk that holds quota (marin#87)."""
+    if project.queued.get(name) is row:
+        _drop(project, node)
+        row["state"] = {"state": "SUSPENDED"}
+
+
+def get_queued(project: Project, asked: Mapping[str, Any]) -> Any:
+    if asked["name"] not in project.queued:
+        raise missing(asked["name"])
+    return project.queued[asked["name"]]
+
+
+def delete_queued(project: Project, asked: Mapping[str, Any]) -> Any:
+    row, name = get_queued(project, asked), asked["name"]
+    state = row["state"]["state"]
+    force = str(asked.get("force", "")).lower() == "true"
+    if state in {"PROVISIONING", "CREATING"} or (state == "ACTIVE" and not force):
+        raise refused(400, "FAILED_PRECONDITION", f"queued resource is {state} and cannot be deleted")
+    row["state"] = {"state": "DELETING"}
+    made = operation(project, "delete", name)
+    spec = row["tpu"]["nodeSpec"][0]
+
+    def gone() -> None:
+        _drop(project, f"{spec['parent']}/nodes/{spec['nodeId']}")
+        project.queued.pop(name, None)
+        end(made)
+
+    project.later(20, gone)
+    return made
+
+
+def queued(project: Project, asked: Mapping[str, Any]) -> Any:
+    return {"queuedResources": [row for name, row in project.queued.items() if name.startswith(f"{asked['parent']}/")]}
+
+
+def read_operation(project: Project, asked: Mapping[str, Any]) -> Any:
+    if asked["name"] not in project.operations:
+        raise missing(asked["name"])
+    return project.operations[asked["name"]]
+
+
+def locations(project: Project, asked: Mapping[str, Any]) -> Any:
+    zones = sorted({key.rsplit("@", 1)[1] for key in project.capacity})
+    return {"locations": [{"name": f"{asked['name']}/locations/{zone}", "locationId": zone} for zone in zones]}
+
+
+def types(project: Project, asked: Mapping[str, Any]) -> Any:
+    zone = asked["parent"].rsplit("/", 1)[-1]
+    found = sorted({k.rsplit(":", 1)[-1].split("@")[0] for k in project.capacity if k.endswith(f"@{zone}")})
+    return {"acceleratorTypes": [{"name": f"{asked['parent']}/acceleratorTypes/{t}", "type": t} for t in found]}
+
+
+_T, _A = "tpu.projects.locations", "tpu-v2alpha1.projects.locations"
+OPERATIONS: Mapping[str, Callable[[Project, Mapping[str, Any]], Any]] = {
+    f"{_T}.nodes.create": create_node,
+    f"{_T}.nodes.get": get_node,
+    f"{_T}.nodes.delete": delete_node,
+    f"{_T}.nodes.patch": patch_node,
+    f"{_T}.nodes.list": nodes,
+    f"{_T}.nodes.getGuestAttributes": attributes,
+    f"{_T}.operations.get": read_operation,
+    f"{_T}.list": locations,
+    f"{_T}.acceleratorTypes.list": types,
+    f"{_T}.queuedResources.create": create_queued,
+    f"{_T}.queuedResources.get": get_queued,
+    f"{_T}.queuedResources.delete": delete_queued,
+    f"{_T}.queuedResources.list": queued,
+    f"{_A}.queuedResources.create": create_queued,
+    f"{_A}.queuedResources.get": get_queued,
+    f"{_A}.queuedResources.delete": delete_queued,
+    f"{_A}.queuedResources.list": queued,
+}
