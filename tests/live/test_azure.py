@@ -21,6 +21,7 @@ from clouds.azure.prices import AzurePrices
 from clouds.azure.quotas import AzureQuotas
 from clouds.errors import CloudError
 from clouds.models import Call, Scope
+from tests.clouds.azure.asking import asking
 
 NAMES = ("AZURE_", "MODELRIG_LIVE", "MODELRIG_AZURE", "IDENTITY_", "MSI_")
 LIVE = {name: value for name, value in os.environ.items() if name.startswith(NAMES)}
@@ -45,21 +46,6 @@ def azure() -> AzureApi:
     return AzureApi()
 
 
-def asking(row: versions.Row, scope: Scope) -> Call | None:
-    """The read that proves a version: a listing, or a read of something that is not there (404 ResourceNotFound)."""
-    group = f"/subscriptions/{scope.account}/resourceGroups/modelrig-not-there"
-    if row.shape in ("subscription", "location", "bare", "root", "retail"):
-        query = {"$filter": f"location eq '{LOCATION}'"} if row.type.endswith("/skus") else {}
-        return Call(row.type, "list", {"query": query} if query else {})
-    if row.shape == "child":
-        names = row.type.split("/")
-        path = "".join(f"/{name}/none" for name in names[1:])
-        return Call(row.type, "get", {"id": f"{group}/providers/{names[0]}{path}"})
-    if row.shape == "extension":
-        return Call(row.type, "list_in", {"parent": f"/subscriptions/{scope.account}"})
-    return None
-
-
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", sorted(row.type for row in versions.rows().values()))
 def test_every_pinned_version_is_one_that_azure_takes(kind: str, azure: AzureApi) -> None:
@@ -67,12 +53,13 @@ def test_every_pinned_version_is_one_that_azure_takes(kind: str, azure: AzureApi
     call = asking(versions.row(kind), scope)
     if call is None:
         pytest.skip("a query with a body: the tests of its own parts ask it")
+    answered = ""
     try:
-        for _ in azure.pages(call, scope=scope):
-            break
+        next(iter(azure.pages(call, scope=scope)), None)
     except CloudError as error:
         print(f"{call}: {error.kind} {error.code}")
-        assert error.code not in RETIRED, f"{kind} {versions.row(kind).version}: {error}"
+        answered = error.code
+    assert answered not in RETIRED, f"{kind} {versions.row(kind).version}"
 
 
 def test_resource_graph_and_the_bill_take_their_versions(azure: AzureApi) -> None:
@@ -84,14 +71,14 @@ def test_resource_graph_and_the_bill_take_their_versions(azure: AzureApi) -> Non
         "timeframe": "MonthToDate",
         "dataset": {"granularity": "None", "aggregation": {"totalCost": {"name": "Cost", "function": "Sum"}}},
     }
+    ask = Call("Microsoft.CostManagement/query", "query", {"parent": f"/subscriptions/{account}", "body": bill})
+    answered = ""
     try:
-        azure.send(
-            Call("Microsoft.CostManagement/query", "query", {"parent": f"/subscriptions/{account}", "body": bill}),
-            scope=Scope(account=account),
-        )
+        azure.send(ask, scope=Scope(account=account))
     except CloudError as error:
         print(f"cost management: {error.kind} {error.code}")
-        assert error.code not in RETIRED
+        answered = error.code
+    assert answered not in RETIRED
 
 
 def test_a_version_that_was_never_there_is_an_error_and_not_an_empty_answer(

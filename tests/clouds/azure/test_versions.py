@@ -10,6 +10,7 @@ from clouds.azure import paths, versions
 from clouds.azure.paths import meant, sending
 from clouds.errors import InvalidInput
 from clouds.models import Call, Scope
+from tests.clouds.azure.asking import asking
 from tests.clouds.azure.rig import ARM, SUBSCRIPTION
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "facts" / "azure-api-versions.json"
@@ -179,6 +180,16 @@ def test_an_id_says_its_type_group_and_subscription(resource: str, kind: str, gr
 def test_a_child_is_listed_under_its_own_parent_only() -> None:
     with pytest.raises(InvalidInput, match="is no parent of"):
         sending(Call("Microsoft.App/containerApps/revisions", "list_in", {"parent": ENV}), HERE)
+
+
+def test_every_row_of_the_table_can_be_asked_live() -> None:
+    calls = {kind: asking(row, HERE) for kind, row in versions.rows().items()}
+    asked = {kind: sending(call, HERE).query.get("api-version", "") for kind, call in calls.items() if call is not None}
+    assert asked == {kind: versions.row(kind).version for kind in asked}
+    assert {kind for kind, call in calls.items() if call is None} == {
+        "microsoft.costmanagement/query",
+        "microsoft.resourcegraph/resources",
+    }
 
 
 @pytest.mark.parametrize("location", [None, "", "east/us", "../x"])
