@@ -39,7 +39,7 @@ class Inventory:
     """(root, sorts) -> the request."""
     rows: str
     answers_for: Callable[[Row], str]
-    """The place that a row says was looked at; "" for a row that says nothing of the kind."""
+    """The place, as `number` names it, that a row says was looked at; "" for a row that says nothing of the kind."""
     asset: Callable[[Row], tuple[str, str, str]]
     """A row as (the place as `number` names it, the sort, the location)."""
     number: Callable[[Row], str]

@@ -34,7 +34,7 @@ def read_off(inventory: Inventory, answers: Iterable[object], places: Mapping[st
             except ODD:
                 return {}  # an answer of another form: nothing is concluded from it
             held.setdefault(names.get(number, ""), set()).add((sort, location))
-    return {place: frozenset(held.get(place, ())) for place in places if place in looked}
+    return {place: frozenset(held.get(place, ())) for number, place in names.items() if number in looked}
 
 
 def nothing(read: Reading, held: Held | None) -> bool:

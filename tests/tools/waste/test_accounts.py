@@ -96,7 +96,7 @@ ENGINES = {"ListZones": {"zones": ["z1", "z2"]}, "ListEngines": {"engines": [dis
 
 
 def row(project: str, sort: str = "toy/Project", zone: str = "") -> dict[str, str]:
-    looked = project if sort == "toy/Project" else ""
+    looked = f"n-{project}" if sort == "toy/Project" else ""
     return {"looked": looked, "number": f"n-{project}", "sort": sort, "zone": zone}
 
 
