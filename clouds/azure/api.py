@@ -71,12 +71,7 @@ class AzureApi:
         """Whether plainly nothing could sign in: some looks at the environment and the path, no SDK and no process."""
         if self.recorded or self._credential is not session.build or not session.nothing_to_sign_in_with():
             return None
-        return NotSignedIn(
-            "signing in to Azure",
-            answered="there is no Azure CLI on this machine, and the environment names no credential",
-            fix="Install the Azure CLI (https://aka.ms/azure-cli), run `az login`, then repeat this call.",
-            sent=False,
-        )
+        return session.no_sign_in()
 
     def send(self, call: Call, *, scope: Scope, once: bool = False) -> Any:
         """The answer with all its pages joined. Raises CloudError. `once` sends a single attempt, for creating calls.
@@ -94,7 +89,9 @@ class AzureApi:
     def pages(self, call: Call, *, scope: Scope, once: bool = False) -> Iterator[Any]:
         """Page after page, for who may stop early; a page may be empty and have a next. Raises CloudError."""
         what, request = self._meant(call, self._placed(call, scope))
-        tenant = str(call.parameters.get("tenant") or self.directory.tenant_of(what.subscription))
+        tenant = str(
+            call.parameters.get("tenant") or self.directory.tenant_of(what.subscription or scope.account or "")
+        )
         ask = read_ask(request, what, tenant=tenant, once=once)
         seen: set[str] = set()
         while True:

@@ -100,7 +100,7 @@ class Arm:
                 spent += due
             outcome = self._tried(ask, tenant)
             if isinstance(outcome, Reply) and outcome.status < 300:
-                return outcome
+                return _whole(outcome, ask)
             if isinstance(outcome, Reply) and outcome.status == 401 and not refused:
                 refused, other = True, self._other_tenant(outcome, tenant)
                 if other is not None:
@@ -185,9 +185,20 @@ def refuse_foreign(link: str, what: str, host: str = ARM) -> None:
     if not trusted(link, host):
         raise Unexpected(
             f"following {what}",
-            answered=f"the address that was named is not on {host}: {bounded(link, 80)}",
+            answered=f"the address that was named is not on {host}: {bounded(link.partition('?')[0], 80)}",
             fix="Nothing was sent there. Repeat this call; if it stays so, report it as a bug of modelrig.",
         )
+
+
+def _whole(reply: Reply, ask: Ask) -> Reply:
+    """Raises Unexpected for an answer that looked at the first 10,000 subscriptions only (Resource Graph)."""
+    if str(reply.headers.get("x-ms-tenant-subscription-limit-hit", "")).lower() == "true":
+        raise Unexpected(
+            str(ask.request),
+            answered="it looked at the first 10,000 subscriptions of the tenant only",
+            fix="Name the subscriptions to look in, at most 300 at a time.",
+        )
+    return reply
 
 
 def _may_repeat(outcome: Reply | Unreachable, ask: Ask) -> bool:

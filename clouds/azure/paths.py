@@ -55,6 +55,8 @@ def sending(call: Call, scope: Scope) -> Sending:
     given = dict(call.parameters)
     if unknown := sorted(given.keys() - _KNOWN):
         raise _bug(call, f"takes no {', '.join(unknown)}")
+    if "api-version" in (given.get("query") or {}):
+        raise _bug(call, "has its version in the table")
     method = _VERBS.get(verb) or ("GET" if (row.type.lower(), verb) in _GETS else "POST")
     path = _path(call, row, scope)
     about = _SUBSCRIPTION.match(path)

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clouds.errors import NotSignedIn
+
 if TYPE_CHECKING:
     from clouds.azure.tokens import Credential
 
@@ -33,8 +35,20 @@ def nothing_to_sign_in_with() -> bool:
     return source() == "Azure CLI" and shutil.which("az") is None
 
 
+def no_sign_in() -> NotSignedIn:
+    """What is said then."""
+    return NotSignedIn(
+        "signing in to Azure",
+        answered="there is no Azure CLI on this machine, and the environment names no credential",
+        fix="Install the Azure CLI (https://aka.ms/azure-cli), run `az login`, then repeat this call.",
+        sent=False,
+    )
+
+
 def build() -> Credential:
     """The credential of this machine. azure-identity is imported here, at the first call that needs a token."""
+    if nothing_to_sign_in_with():
+        raise no_sign_in()
     logging.getLogger("azure.identity").setLevel(logging.ERROR)  # its warnings print whole failures on stderr
     if source() == "environment":
         from azure.identity import DefaultAzureCredential

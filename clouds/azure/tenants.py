@@ -89,7 +89,8 @@ class Directory:
         named = next((os.environ[name] for name in CHOICE if os.environ.get(name)), "")
         if named:
             return named.lower()
-        chosen = [str(row["id"]).lower() for row in self._signed_in() if row.get("isDefault")]
+        rows = [row for row in self._signed_in() if row["id"] != row["tenantId"]]  # a tenant without a subscription
+        chosen = [str(row["id"]).lower() for row in rows if row.get("isDefault")]
         if len(chosen) == 1:
             return chosen[0]
         found = [each for each in self.subscriptions() if each.enabled]

@@ -42,6 +42,7 @@ class Tokens:
         self._flights: dict[_Key, tuple[int, CloudError | None]] = {}
         self._locks: dict[_Key, Lock] = {}
         self._lock = Lock()
+        self._turn = Lock()
         self.fetched = 0
 
     def get(self, tenant: str = "", scope: str = ARM_SCOPE) -> str:
@@ -95,11 +96,11 @@ class Tokens:
 
     def _asked(self, scope: str, tenant: str) -> Any:
         try:
-            with self._lock:
+            with self._turn:  # one at a time: several `az` at once contend for its token cache (article of 2026-09-24)
                 if self._credential is None:
                     self._credential = self._build()
                 self.fetched += 1
-            return self._credential.get_token(scope, tenant_id=tenant or None)
+                return self._credential.get_token(scope, tenant_id=tenant or None)
         except CloudError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a credential raises is worded here

@@ -12,7 +12,7 @@ _PUBLIC_ACCOUNTS = frozenset({"763104351884"})  # AWS's own registry of Deep Lea
 _ACCOUNTS = ("111122223333", "444455556666", "777788889999", "123456789012")  # the ones that AWS's own docs use
 _SECRET_KEY = re.compile(
     r"(secret|password|passwd|authorization|credential|api[-_]?key|private[-_]?key|signature|session[-_]?token"
-    r"|access[-_]?token|refresh[-_]?token|id[-_]?token|security[-_]?token|access[-_]?key|cookie|shared[-_]?key|user[-_]?data)",
+    r"|access[-_]?token|refresh[-_]?token|id[-_]?token|security[-_]?token|access[-_]?key|cookie|shared[-_]?key|(primary|secondary)\w*key|user[-_]?data)",
     re.IGNORECASE,
 )
 # Names of things, limits and lists that carry such a word and no secret.

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from clouds.azure import graph
 from clouds.azure.pace import Pace, wait_of
-from clouds.errors import Throttled, Unexpected
+from clouds.errors import InvalidInput, Throttled, Unexpected
 from clouds.models import Call, Scope
 from tests.clouds.azure.rig import ARM, NOW, SUBSCRIPTION, problem, rig
 
@@ -115,3 +116,34 @@ def test_an_empty_bucket_of_arm_is_given_a_moment() -> None:
     assert (pace.due("reads"), pace.due("writes"), pace.due("other")) == (1.0, 0.0, 0.0)
     time[0] += 1
     assert pace.due("reads") == 0.0
+
+
+def test_a_question_to_many_subscriptions_is_asked_tenant_by_tenant_and_300_at_a_time() -> None:
+    here = [f"{n:08}-0000-0000-0000-000000000000" for n in range(301)]
+    there = "ffffffff-0000-0000-0000-000000000000"
+    known = (*({"id": each, "tenantId": "t1"} for each in here), {"id": there.upper(), "tenantId": "t2"})
+    api, network, _ = rig({GRAPH: (200, page("a"))}, signed_in=known)
+    rows = graph.ask(api, "resources | where type =~ 'x' | project id, type", [*here, there, here[0]])
+    assert rows == [{"id": "a"}] * 3
+    assert [(len(each.body["subscriptions"]), each.token[:11]) for each in network.sent] == [
+        (300, "token-of-t1"),
+        (1, "token-of-t1"),
+        (1, "token-of-t2"),
+    ]
+
+
+def test_a_question_that_could_not_go_on_is_refused_before_it_is_sent() -> None:
+    api, network, _ = rig({})
+    with pytest.raises(InvalidInput, match="does not project id"):
+        graph.ask(api, "resources | project name", [SUBSCRIPTION])
+    assert network.sent == []
+
+
+def test_types_are_compared_in_lower_case() -> None:
+    assert graph.kind({"type": "Microsoft.App/ContainerApps"}) == "microsoft.app/containerapps"
+
+
+def test_an_answer_about_a_part_of_the_tenant_is_not_taken_for_the_whole() -> None:
+    api, _, _ = rig({GRAPH: (200, page("a"), {"x-ms-tenant-subscription-limit-hit": "true"})})
+    with pytest.raises(Unexpected, match="first 10,000 subscriptions"):
+        api.send(ASK, scope=Scope())

@@ -13,7 +13,7 @@ import pytest
 
 from clouds.azure import session
 from clouds.azure.tokens import ARM_SCOPE, Tokens
-from clouds.errors import CloudError, CredentialExpired, NotSignedIn, PermissionMissing, Unreachable
+from clouds.errors import CloudError, CredentialExpired, NotInstalled, NotSignedIn, PermissionMissing, Unreachable
 from tests.clouds.azure.rig import NOW, OTHER, TENANT, Clock, Credential, Token
 
 AZ = """#!{python}
@@ -203,3 +203,49 @@ def test_the_chain_of_credentials_is_used_only_where_the_environment_asks_for_it
     environ: dict[str, str], source: str
 ) -> None:
     assert session.source(environ) == source
+
+
+@windows
+def test_the_chain_that_the_environment_names_signs_in_too(az: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "AzureCliCredential")
+    assert Tokens(session.build).get(TENANT) == f"secret-token-of-{TENANT}"
+    assert calls(az)[0].endswith(f"--tenant {TENANT}")
+
+
+def test_without_the_sdk_the_fix_is_the_extra(az: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "azure.identity", None)
+    with pytest.raises(NotInstalled) as told:
+        Tokens(session.build).get()
+    assert "modelrig[azure]" in told.value.fix
+
+
+def test_two_tenants_are_signed_in_to_one_after_the_other() -> None:
+    class Busy:
+        now = most = 0
+
+        def get_token(self, *scopes: str, tenant_id: str | None = None) -> Token:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            time.sleep(0.01)
+            self.now -= 1
+            return Token(f"of-{tenant_id}", int(time.time()) + 3600)
+
+    busy = Busy()
+    tokens = Tokens(lambda: busy)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(tokens.get, ("t1", "t2", "t3", "t4")))
+    assert busy.most == 1
+
+
+def test_the_token_of_the_sign_in_serves_its_own_tenant_by_name() -> None:
+    clock = Clock()
+
+    class Named(Credential):
+        def get_token(self, *scopes: str, tenant_id: str | None = None) -> Token:
+            self.asked.append(tenant_id or "")
+            return Token("x.eyJ0aWQiOiAiVC0xIn0.y", int(NOW + 3600))  # {"tid": "T-1"}
+
+    credential = Named(clock)
+    tokens = tokens_over(credential, clock)
+    assert tokens.get() == tokens.get("t-1")
+    assert credential.asked == [""]

@@ -33,6 +33,7 @@ PLANTED: dict[str, tuple[Any, str]] = {
     "IPv4 in a name": ({"Dns": "ec2-52-14-10-9.us-east-2.compute.amazonaws.com"}, "52-14-10-9"),
     "IPv6": ({"Ip": "2600:1f16:abc::1"}, "2600:1f16"),
     "subscription": ({"id": "/subscriptions/0b1f6471-1bf0-4dda-aec3-cb9272f09590/x"}, "0b1f6471"),
+    "account keys": ({"primaryKey": "c2VjcmV0", "x": {"secondaryMasterKey": "c2VjcmV0"}}, "c2VjcmV0"),
     "a key of a map": ({"644160558196": 1}, "644160558196"),
 }
 
