@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import aged, aged_kind, check, listing, over
+from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Meter, Row, Seen, Waste
@@ -17,10 +17,10 @@ _IP, _NIC, _PREFIX = (
     "Microsoft.Network/publicIPPrefixes",
 )
 ADDRESSES, NICS, PREFIXES = listing(_IP), listing(_NIC), listing(_PREFIX)
-_AGED_ADDRESSES, _AGED_NICS, _AGED_PREFIXES = aged(ADDRESSES), aged(NICS), aged(PREFIXES)
-ADDRESS = aged_kind("public IP address", _AGED_ADDRESSES)
-NIC = aged_kind("network interface", _AGED_NICS)
-PREFIX = aged_kind("public IP prefix", _AGED_PREFIXES)
+_DATED, _DATED_NICS, _DATED_PREFIXES = dated(ADDRESSES), dated(NICS), dated(PREFIXES)
+ADDRESS = _DATED.kind("public IP address")
+NIC = _DATED_NICS.kind("network interface")
+PREFIX = _DATED_PREFIXES.kind("public IP prefix")
 
 
 def holder(row: Row) -> Iterable[str]:
@@ -65,11 +65,11 @@ def release(doomed: Doomed) -> tuple[CleanupStep, ...]:
 RELEASES = sends(_IP, "delete")
 
 
-def _unused(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
-    if any(holder(whole)):
+def _unused(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
+    if any(holder(row)):
         return None
-    meters = address_meters(whole)
+    meters = address_meters(row)
     prefix = (about.get("publicIPPrefix") or {}).get("id", "")
     return Waste(
         reason="attached to nothing" + (", and billed with its prefix" if prefix else ""),
@@ -77,7 +77,7 @@ def _unused(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
         free=not meters,
         evidence={
             "address": about.get("ipAddress", ""),
-            "sku": (whole.get("sku") or {}).get("name", ""),
+            "sku": (row.get("sku") or {}).get("name", ""),
             "allocation": about.get("publicIPAllocationMethod", ""),
             "prefix": prefix,
             "DNS name": (about.get("dnsSettings") or {}).get("fqdn", ""),
@@ -89,8 +89,8 @@ UNUSED_ADDRESS = check(
     id="unused-public-ip",
     title="Public IP address attached to nothing",
     kind=ADDRESS,
-    reads=(ADDRESSES,),
-    judge=over(ADDRESSES, _unused),
+    reads=(_DATED.index,),
+    judge=_DATED.judge(_unused),
     why="A static address bills every hour, attached or not, at the same rate.",
     spares=(
         "held by an interface, a balancer or a gateway (priced there)",
@@ -109,8 +109,8 @@ UNUSED_ADDRESS = check(
 )
 
 
-def _orphan(whole: Row, row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _orphan(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
     if any(about.get(name) for name in ("virtualMachine", "privateEndpoint", "privateLinkService", "hostedWorkloads")):
         return None
     if about.get("nicType") not in (None, "Standard") or about.get("virtualMachineScaleSet"):
@@ -134,8 +134,8 @@ ORPHAN = check(
     id="orphaned-nic",
     title="Network interface that belongs to no machine",
     kind=NIC,
-    reads=(NICS, ADDRESSES),
-    judge=over(NICS, _orphan),
+    reads=(_DATED_NICS.index, ADDRESSES),
+    judge=_DATED_NICS.judge(_orphan),
     why="It outlives its machine; it costs nothing, but the public addresses it holds do, and it blocks its subnet.",
     spares=(
         "of a machine, also a stopped one",
@@ -155,8 +155,8 @@ ORPHAN = check(
 )  # fmt: skip
 
 
-def _empty_prefix(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _empty_prefix(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     if any(about.get(name) for name in ("publicIPAddresses", "natGateway", "loadBalancerFrontendIpConfiguration")):
         return None
     if str(about.get("publicIPAddressVersion", "IPv4")) != "IPv4" or about.get("customIPPrefix"):
@@ -174,8 +174,8 @@ EMPTY_PREFIX = check(
     id="public-ip-prefix-empty",
     title="Public IP prefix that nothing uses",
     kind=PREFIX,
-    reads=(PREFIXES,),
-    judge=over(PREFIXES, _empty_prefix),
+    reads=(_DATED_PREFIXES.index,),
+    judge=_DATED_PREFIXES.judge(_empty_prefix),
     why="A prefix bills for each of its addresses, whether one was made from it or not.",
     spares=("an address, a NAT gateway or a balancer uses it", "IPv6 and own prefixes", "younger than 7 days"),
     unchecked=("allow-lists elsewhere that name the range",),

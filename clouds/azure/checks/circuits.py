@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from clouds.azure.checks import words
 from clouds.azure.checks.addresses import ADDRESSES, RELEASES, held_by, release
-from clouds.azure.checks.reads import RESOURCES, aged, aged_kind, check, children, listing, over, single
+from clouds.azure.checks.reads import RESOURCES, check, children, dated, listing, single
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Kind, Meter, Row, Seen, Waste
@@ -34,6 +34,7 @@ GATEWAY = Kind(
     place=words.place,
 )
 CIRCUITS, ER_GATEWAYS, PLANS = listing(_CIRCUIT), listing(_ERGW), listing(_DDOS)
+_CIRCUITS, _ER_GATEWAYS, _PLANS = dated(CIRCUITS), dated(ER_GATEWAYS), dated(PLANS)
 
 
 def _young(seen: Seen, row: Row, days: float) -> bool:
@@ -88,14 +89,14 @@ GATEWAY_IDLE = check(
 )
 
 
-def _circuit(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _circuit(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     state = str(about.get("serviceProviderProvisioningState", ""))
     if state not in ("NotProvisioned", "Deprovisioning") and about.get("peerings"):
         return None
     if state == "Provisioning":
         return None
-    sku = whole.get("sku") or {}
+    sku = row.get("sku") or {}
     port = (about.get("serviceProviderProperties") or {}).get("bandwidthInMbps") or about.get("bandwidthInGbps") or "?"
     name = f"{sku.get('tier', 'Standard')}-{sku.get('family', 'MeteredData')}-{port}".lower()
     why = "the provider has not provisioned it" if state == "NotProvisioned" else "it has no peering"
@@ -109,9 +110,9 @@ def _circuit(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 CIRCUIT = check(
     id="expressroute-circuit-unprovisioned",
     title="ExpressRoute circuit that carries nothing",
-    kind=aged_kind("ExpressRoute circuit", aged(CIRCUITS)),
-    reads=(CIRCUITS,),
-    judge=over(CIRCUITS, _circuit),
+    kind=_CIRCUITS.kind("ExpressRoute circuit"),
+    reads=(_CIRCUITS.index,),
+    judge=_CIRCUITS.judge(_circuit),
     why="A circuit bills from the moment that its service key is made, whether the provider has connected it or not.",
     spares=("provisioned, with a peering", "being provisioned", "younger than 7 days"),
     unchecked=("the contract with the provider, which goes on by itself",),
@@ -124,8 +125,8 @@ CIRCUIT = check(
 )
 
 
-def _er_gateway(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _er_gateway(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     if about.get("expressRouteConnections"):
         return None
     units = int(((about.get("autoScaleConfiguration") or {}).get("bounds") or {}).get("min") or 1)
@@ -139,9 +140,9 @@ def _er_gateway(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 ER_GATEWAY = check(
     id="expressroute-gateway-empty",
     title="ExpressRoute gateway of a virtual WAN with no circuit",
-    kind=aged_kind("ExpressRoute gateway", aged(ER_GATEWAYS)),
-    reads=(ER_GATEWAYS,),
-    judge=over(ER_GATEWAYS, _er_gateway),
+    kind=_ER_GATEWAYS.kind("ExpressRoute gateway"),
+    reads=(_ER_GATEWAYS.index,),
+    judge=_ER_GATEWAYS.judge(_er_gateway),
     why="It bills by the hour for each scale unit of its minimum.",
     spares=("a circuit is connected", "younger than 7 days"),
     unchecked=("a circuit that is still on order",),
@@ -157,8 +158,8 @@ ER_GATEWAY = check(
 )  # fmt: skip
 
 
-def _plan(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _plan(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     if about.get("virtualNetworks") or about.get("publicIPAddresses"):
         return None
     return Waste(
@@ -171,9 +172,9 @@ def _plan(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 PLAN = check(
     id="ddos-plan-unused",
     title="DDoS protection plan that protects nothing",
-    kind=aged_kind("DDoS protection plan", aged(PLANS)),
-    reads=(PLANS,),
-    judge=over(PLANS, _plan),
+    kind=_PLANS.kind("DDoS protection plan"),
+    reads=(_PLANS.index,),
+    judge=_PLANS.judge(_plan),
     why="A plan bills a fixed price a month, with up to 100 addresses included and with none.",
     spares=("a virtual network or an address is under it", "younger than a day"),
     unchecked=("networks of other tenants",),

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import aged, aged_kind, check, children, listing, over
+from clouds.azure.checks.reads import check, children, dated, listing
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.waste import Kind, Meter, Row, Seen, Waste, WasteCheck
 
@@ -108,15 +108,15 @@ EMPTY_POOL = check(
 def _stopped(provider: str, name: str, word: str) -> WasteCheck:
     """A check of flexible servers that are stopped: their storage bills on, and they start again by themselves."""
     servers = listing(f"{provider}/flexibleServers")
-    read = aged(servers)
+    known = dated(servers)
 
-    def judge(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-        about = words.props(whole)
+    def judge(row: Row, _seen: Seen) -> Waste | None:
+        about = words.props(row)
         role = str(about.get("replicationRole", "None"))
         if about.get("state") != "Stopped" or "Replica" in role:
             return None
         gib = int((about.get("storage") or {}).get("storageSizeGB") or 0)
-        sku = (whole.get("sku") or {}).get("name", "")
+        sku = (row.get("sku") or {}).get("name", "")
         return Waste(
             reason=f"stopped; {gib} GiB of storage bill on, and it starts again by itself within 30 days",
             meters=(Meter(f"{word}-flexible/storage", "GiB-month", gib),),
@@ -126,9 +126,9 @@ def _stopped(provider: str, name: str, word: str) -> WasteCheck:
     return check(
         id=f"{word}-stopped",
         title=f"{name} server that is stopped",
-        kind=aged_kind(f"{name} flexible server", read),
-        reads=(servers,),
-        judge=over(servers, judge),
+        kind=known.kind(f"{name} flexible server"),
+        reads=(known.index,),
+        judge=known.judge(judge),
         why="A stopped server bills its storage and backups, and is started again by Azure after some days.",
         spares=("running", "a replica, or with replicas", "younger than 7 days"),
         unchecked=("since when it is stopped: the service does not say",),

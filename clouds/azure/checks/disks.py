@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import aged, aged_kind, check, children, kind, listing, over
+from clouds.azure.checks.reads import check, children, dated, kind, listing
 from clouds.azure.checks.steps import delete, sends, snapshot
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Meter, Row, Seen, Waste
@@ -31,7 +31,8 @@ def _disk_born(row: Row) -> Any:
 
 DISK = kind("managed disk", DISKS, _disk_born)
 SNAP = kind("disk snapshot", SNAPSHOTS, lambda row: words.props(row).get("timeCreated"))
-IMAGE = aged_kind("managed image", aged(IMAGES))
+_IMAGES = dated(IMAGES)
+IMAGE = _IMAGES.kind("managed image")
 VERSION = kind(
     "gallery image version",
     VERSIONS,
@@ -178,10 +179,10 @@ def _referenced(seen: Seen, resource: str) -> bool:
     return name in seen.index(MACHINES, _MACHINE_IMAGE) or name in seen.index(SCALE_SETS, _SET_IMAGE)
 
 
-def _unused_image(whole: Row, row: Row, seen: Seen) -> Waste | None:
+def _unused_image(row: Row, seen: Seen) -> Waste | None:
     if _referenced(seen, row["id"]) or str(row["id"]).lower() in seen.index(VERSIONS, _VERSION_SOURCE):
         return None
-    storage = words.props(whole).get("storageProfile") or {}
+    storage = words.props(row).get("storageProfile") or {}
     disks = [storage.get("osDisk") or {}, *(storage.get("dataDisks") or ())]
     gib = sum(int(each.get("diskSizeGB") or 0) for each in disks)
     return Waste(
@@ -196,8 +197,8 @@ UNUSED_IMAGE = check(
     id="unused-image",
     title="Managed image that nothing was made from",
     kind=IMAGE,
-    reads=(IMAGES, MACHINES, SCALE_SETS, VERSIONS),
-    judge=over(IMAGES, _unused_image),
+    reads=(_IMAGES.index, MACHINES, SCALE_SETS, VERSIONS),
+    judge=_IMAGES.judge(_unused_image),
     why="An image bills the snapshots that it holds.",
     spares=("a machine, a scale set or a gallery version names it", "younger than 30 days"),
     unchecked=("other subscriptions, templates and pipelines that name it: they cannot be seen from here",),

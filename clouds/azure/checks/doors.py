@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import aged, aged_kind, check, children, listing, over
+from clouds.azure.checks.reads import aged, aged_kind, check, children, dated, listing, over
 from clouds.azure.checks.steps import delete, sends
 from clouds.azure.checks.usage import usage
 from clouds.models.waste import Meter, Row, Seen, Waste
@@ -18,6 +18,7 @@ _PE, _TM, _DOOR = (
 )
 ENDPOINTS, PROFILES, DOORS = listing(_PE), listing(_TM), listing(_DOOR)
 _AGED_DOORS = aged(DOORS)
+_ENDPOINTS, _PROFILES = dated(ENDPOINTS), dated(PROFILES)
 
 
 def _front_door(row: Row) -> bool:
@@ -34,8 +35,8 @@ def _states(row: Row) -> Iterable[str]:
             yield str((words.props(each).get("privateLinkServiceConnectionState") or {}).get("status", ""))
 
 
-def _endpoint(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    states = list(_states(whole))
+def _endpoint(row: Row, _seen: Seen) -> Waste | None:
+    states = list(_states(row))
     if not states or any(state not in ("Disconnected", "Rejected") for state in states):
         return None
     return Waste(
@@ -48,9 +49,9 @@ def _endpoint(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 ENDPOINT = check(
     id="private-endpoint-disconnected",
     title="Private endpoint whose connection is gone",
-    kind=aged_kind("private endpoint", aged(ENDPOINTS)),
-    reads=(ENDPOINTS,),
-    judge=over(ENDPOINTS, _endpoint),
+    kind=_ENDPOINTS.kind("private endpoint"),
+    reads=(_ENDPOINTS.index,),
+    judge=_ENDPOINTS.judge(_endpoint),
     why="A private endpoint bills by the hour, also when the resource that it led to is gone or has turned it away.",
     spares=("approved or pending", "younger than a day"),
     unchecked=("a request to connect that is to be made again",),
@@ -63,8 +64,8 @@ ENDPOINT = check(
 )
 
 
-def _profile(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _profile(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     endpoints = about.get("endpoints") or ()
     if any(words.props(each).get("endpointStatus") != "Disabled" for each in endpoints):
         return None
@@ -78,9 +79,9 @@ def _profile(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 PROFILE = check(
     id="traffic-manager-empty",
     title="Traffic Manager profile that leads nowhere",
-    kind=aged_kind("Traffic Manager profile", aged(PROFILES)),
-    reads=(PROFILES,),
-    judge=over(PROFILES, _profile),
+    kind=_PROFILES.kind("Traffic Manager profile"),
+    reads=(_PROFILES.index,),
+    judge=_PROFILES.judge(_profile),
     why="It bills by the query and costs little; but its name answers, and one that leads nowhere can be taken over.",
     spares=("an endpoint is enabled", "younger than 7 days"),
     unchecked=("DNS records elsewhere that point at its name",),

@@ -6,7 +6,7 @@ from typing import Any
 
 from clouds.azure.checks import words
 from clouds.azure.checks.addresses import ADDRESSES, RELEASES, held_by, release
-from clouds.azure.checks.reads import aged, aged_kind, check, listing, over
+from clouds.azure.checks.reads import aged, aged_kind, check, dated, listing, over
 from clouds.azure.checks.steps import delete, sends
 from clouds.azure.checks.usage import usage
 from clouds.models.removal import CleanupStep, Doomed
@@ -19,6 +19,7 @@ _NAT, _LB, _APPGW, _BASTION, _FIREWALL = (
 NATS, BALANCERS, APP_GATEWAYS = listing(_NAT), listing(_LB), listing(_APPGW)
 BASTIONS, FIREWALLS = listing(_BASTION), listing(_FIREWALL)
 _AGED_BASTIONS, _AGED_FIREWALLS = aged(BASTIONS), aged(FIREWALLS)
+_NATS, _BALANCERS, _APP_GATEWAYS = dated(NATS), dated(BALANCERS), dated(APP_GATEWAYS)
 
 
 def _sku(row: Row, part: str = "name") -> str:
@@ -35,26 +36,26 @@ def _with_addresses(kind: str, what: str, seconds: float = 1800) -> Any:
     return remove
 
 
-def _nat(whole: Row, row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _nat(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
     if about.get("subnets") or about.get("sourceVirtualNetwork"):
         return None
     meters, held = held_by(seen, row["id"])
-    rate = "nat-gateway/standard-v2" if _sku(whole).lower() == "standardv2" else "nat-gateway/standard"
+    rate = "nat-gateway/standard-v2" if _sku(row).lower() == "standardv2" else "nat-gateway/standard"
     return Waste(
         reason=f"no subnet leads to it; it holds {len(held)} public addresses",
         meters=(Meter(rate, "hour", 1.0, "global"), *meters),
         holds=held,
-        evidence={"sku": _sku(whole), "addresses": held, "prefixes": len(about.get("publicIpPrefixes") or ())},
+        evidence={"sku": _sku(row), "addresses": held, "prefixes": len(about.get("publicIpPrefixes") or ())},
     )
 
 
 NAT_IDLE = check(
     id="idle-nat-gateway",
     title="NAT gateway with no subnet",
-    kind=aged_kind("NAT gateway", aged(NATS)),
-    reads=(NATS, ADDRESSES),
-    judge=over(NATS, _nat),
+    kind=_NATS.kind("NAT gateway"),
+    reads=(_NATS.index, ADDRESSES),
+    judge=_NATS.judge(_nat),
     why="A NAT gateway bills by the hour from its creation, and its public addresses with it.",
     spares=("a subnet uses it", "it serves a whole virtual network (StandardV2)", "younger than a day"),
     unchecked=("allow-lists elsewhere that name its addresses",),
@@ -76,9 +77,9 @@ def _balances(about: Any) -> bool:
     return bool(about.get("inboundNatRules") or about.get("inboundNatPools"))
 
 
-def _balancer(whole: Row, row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
-    if _sku(whole).lower() != "standard" or _sku(whole, "tier").lower() == "global" or _balances(about):
+def _balancer(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
+    if _sku(row).lower() != "standard" or _sku(row, "tier").lower() == "global" or _balances(about):
         return None
     rules = len(about.get("loadBalancingRules") or ()) + len(about.get("outboundRules") or ())
     meters, held = held_by(seen, row["id"])
@@ -98,9 +99,9 @@ def _balancer(whole: Row, row: Row, seen: Seen) -> Waste | None:
 BALANCER_IDLE = check(
     id="idle-load-balancer",
     title="Load balancer with nothing behind it",
-    kind=aged_kind("load balancer", aged(BALANCERS)),
-    reads=(BALANCERS, ADDRESSES),
-    judge=over(BALANCERS, _balancer),
+    kind=_BALANCERS.kind("load balancer"),
+    reads=(_BALANCERS.index, ADDRESSES),
+    judge=_BALANCERS.judge(_balancer),
     why="The first five rules of a Standard balancer bill together by the hour, and its public addresses with them.",
     spares=(
         "a machine, a scale set or an address is in a pool",
@@ -118,14 +119,14 @@ BALANCER_IDLE = check(
 )
 
 
-def _appgw(whole: Row, row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _appgw(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
     if about.get("operationalState") == "Stopped" or about.get("redirectConfigurations"):
         return None
     for pool in about.get("backendAddressPools") or ():
         if words.props(pool).get("backendAddresses") or words.props(pool).get("backendIPConfigurations"):
             return None
-    name = _sku(whole)
+    name = _sku(row)
     scale = about.get("autoscaleConfiguration") or {}
     units = int(scale.get("minCapacity") or 0) if scale else int((about.get("sku") or {}).get("capacity") or 0)
     meters, held = held_by(seen, row["id"])
@@ -146,9 +147,9 @@ def _appgw(whole: Row, row: Row, seen: Seen) -> Waste | None:
 APPGW_EMPTY = check(
     id="appgw-no-backend",
     title="Application gateway with no backend",
-    kind=aged_kind("application gateway", aged(APP_GATEWAYS)),
-    reads=(APP_GATEWAYS, ADDRESSES),
-    judge=over(APP_GATEWAYS, _appgw),
+    kind=_APP_GATEWAYS.kind("application gateway"),
+    reads=(_APP_GATEWAYS.index, ADDRESSES),
+    judge=_APP_GATEWAYS.judge(_appgw),
     why="An application gateway bills a fixed price by the hour and capacity units on top, with or without a backend.",
     spares=("an address or a machine is in a pool", "stopped", "listeners that redirect", "younger than a day"),
     unchecked=("an ingress controller that fills its pools when a cluster is up",),

@@ -15,7 +15,7 @@ from clouds.azure.checks.reads import check, children, kind, listing, single
 from clouds.azure.checks.steps import act, change, delete, sends
 from clouds.models import Call
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _VM = "Microsoft.Compute/virtualMachines"
 STATES = listing(_VM, statusOnly="true")
@@ -38,7 +38,7 @@ STOPPED_DAYS = 14
 
 
 def power(row: Row, seen: Seen) -> tuple[str, Any]:
-    """("deallocated", when that was); ("", None) where nobody says. The time is that of the last operation."""
+    """("deallocated", when that was). The time is that of the last operation. Raises Unresolved where nobody says."""
     state = seen.index(STATES, words.key).get(str(row["id"]).lower(), ())
     statuses = ((words.props(state[0]).get("instanceView") or {}).get("statuses") or ()) if state else ()
     word = next(
@@ -49,6 +49,8 @@ def power(row: Row, seen: Seen) -> tuple[str, Any]:
         ),
         "",
     )
+    if not word:
+        raise Unresolved("no power state is given for it, so nobody knows whether it runs")
     times = [each.get("time") for each in statuses if each.get("time")]
     return word, max(times) if times else None
 

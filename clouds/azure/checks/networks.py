@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from clouds.azure.checks import words
 from clouds.azure.checks.gateways import BASTIONS, NATS
-from clouds.azure.checks.reads import aged, aged_kind, check, listing, over
+from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Waste
 
 _NSG, _VNET, _DNS = (
     "Microsoft.Network/networkSecurityGroups",
@@ -17,14 +17,15 @@ _NSG, _VNET, _DNS = (
     "Microsoft.Network/dnsZones",
 )
 GROUPS, NETWORKS, ZONES = listing(_NSG), listing(_VNET), listing(_DNS)
+_GROUPS, _NETWORKS, _ZONES = dated(GROUPS), dated(NETWORKS), dated(ZONES)
 _OWN_SUBNETS = {
     "gatewaysubnet", "azurefirewallsubnet", "azurefirewallmanagementsubnet", "azurebastionsubnet", "routeserversubnet",
 }  # fmt: skip
 _DEVELOPER = words.by("properties", "virtualNetwork", "id")
 
 
-def _group(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _group(row: Row, _seen: Seen) -> Waste | None:
+    about = words.props(row)
     if about.get("subnets") or about.get("networkInterfaces"):
         return None
     return Waste(
@@ -36,9 +37,9 @@ def _group(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
 UNUSED_GROUP = check(
     id="unused-nsg",
     title="Security group that protects nothing",
-    kind=aged_kind("network security group", aged(GROUPS)),
-    reads=(GROUPS,),
-    judge=over(GROUPS, _group),
+    kind=_GROUPS.kind("network security group"),
+    reads=(_GROUPS.index,),
+    judge=_GROUPS.judge(_group),
     why="It costs nothing; its rules look as if they protected something.",
     spares=("a subnet or an interface is under it", "younger than 7 days"),
     unchecked=("templates that expect it by name",),
@@ -70,9 +71,9 @@ def _idle_subnets(network: Row) -> list[str]:
     ]
 
 
-def _subnet(whole: Row, _row: Row, _seen: Seen) -> Waste | None:
-    names = _idle_subnets(whole)
-    subnets = words.props(whole).get("subnets") or ()
+def _subnet(row: Row, _seen: Seen) -> Waste | None:
+    names = _idle_subnets(row)
+    subnets = words.props(row).get("subnets") or ()
     if not names or not any(_busy(each) for each in subnets):
         return None  # a network with nothing at all in it is a finding of its own
     return Waste(
@@ -92,13 +93,13 @@ def _delete_subnets(doomed: Doomed) -> tuple[CleanupStep, ...]:
     )  # fmt: skip
 
 
-NETWORK = aged_kind("virtual network", aged(NETWORKS))
+NETWORK = _NETWORKS.kind("virtual network")
 UNUSED_SUBNET = check(
     id="unused-subnet",
     title="Subnets that reserve a range for nothing",
     kind=NETWORK,
-    reads=(NETWORKS,),
-    judge=over(NETWORKS, _subnet),
+    reads=(_NETWORKS.index,),
+    judge=_NETWORKS.judge(_subnet),
     why="An empty subnet costs nothing, and keeps its range from others.",
     spares=(
         "anything in it: an interface, an endpoint, a gateway",
@@ -118,8 +119,8 @@ UNUSED_SUBNET = check(
 _NAT_SOURCE = words.by("properties", "sourceVirtualNetwork", "id")
 
 
-def _network(whole: Row, row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _network(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
     subnets = about.get("subnets") or ()
     if any(_busy(each) for each in subnets) or about.get("virtualNetworkPeerings"):
         return None
@@ -140,8 +141,8 @@ EMPTY_NETWORK = check(
     id="empty-vnet",
     title="Virtual network with nothing in it",
     kind=NETWORK,
-    reads=(NETWORKS, NATS, BASTIONS),
-    judge=over(NETWORKS, _network),
+    reads=(_NETWORKS.index, NATS, BASTIONS),
+    judge=_NETWORKS.judge(_network),
     why="It costs nothing by itself; gateways in it do, and are found by themselves.",
     spares=("anything in a subnet", "peered", "a bastion or a NAT gateway serves it", "younger than 7 days"),
     unchecked=("private DNS zones linked to it", "networks that are kept for a landing zone"),
@@ -152,21 +153,11 @@ EMPTY_NETWORK = check(
     recovery="A network can be made again with the same ranges.",
     order=92,
 )  # fmt: skip
-ZONE = Kind(
-    name="DNS zone",
-    of=aged(ZONES),
-    id=words.ident,
-    label=words.label,
-    created=lambda row: row.get("createdTime"),
-    tags=words.tags,
-    managed=words.managed,
-    place=lambda _row, _at: "global",
-    moving=("changedTime",),
-)
+ZONE = _ZONES.kind("DNS zone")
 
 
-def _zone(whole: Row, _row: Row, seen: Seen) -> Waste | None:
-    about = words.props(whole)
+def _zone(row: Row, seen: Seen) -> Waste | None:
+    about = words.props(row)
     count = about.get("numberOfRecordSets")
     if count is None or count > 2 or about.get("zoneType", "Public") != "Public":
         return None
@@ -183,8 +174,8 @@ EMPTY_ZONE = check(
     id="unused-dns-zone",
     title="DNS zone without records",
     kind=ZONE,
-    reads=(ZONES,),
-    judge=over(ZONES, _zone),
+    reads=(_ZONES.index,),
+    judge=_ZONES.judge(_zone),
     why="A public zone bills by the month, whatever is in it.",
     spares=("any record beside SOA and NS", "private zones", "younger than 7 days"),
     unchecked=("a registrar that delegates the name to it: without the zone it could be taken over",),

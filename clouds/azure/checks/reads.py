@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clouds.azure.checks import words
@@ -65,6 +65,42 @@ def kind(name: str, of: Listing | Detail, created: Callable[[Row], Any] = words.
 
 
 Judge = Callable[[Row, Seen], Waste | None]
+_MADE = "createdTime"
+
+
+@dataclass(frozen=True, eq=False)
+class Dated:
+    """A type that does not say when its resources were made: ARM's index says it, and the row is completed with it."""
+
+    of: Listing
+    index: Detail
+
+    def kind(self, name: str, **more: Any) -> Kind:
+        """Its kind: the rows of its own listing."""
+        return kind(name, self.of, lambda row: row.get(_MADE), **more)
+
+    def judge(self, judge: Judge) -> Judge:
+        """The judgement, with the age looked up for what is waste; one whose age cannot be read is not removed."""
+
+        def judged(row: Row, seen: Seen) -> Waste | None:
+            waste = judge(row, seen)
+            if waste is None:
+                return None
+            try:
+                listed = seen.of(self.index, row)
+            except Unseen:
+                why = "when it was made could not be read, so that it may be new"
+                return replace(waste, blocked=waste.blocked or why)
+            # one that is not in the index yet is seconds old
+            row[_MADE] = (listed[0].get(_MADE) if listed else None) or seen.now.isoformat()
+            return waste
+
+        return judged
+
+
+def dated(of: Listing) -> Dated:
+    """A listing and the index that knows the ages of its rows."""
+    return Dated(of, aged(of))
 
 
 def over(of: Listing, judge: Callable[[Row, Row, Seen], Waste | None]) -> Judge:
@@ -82,8 +118,14 @@ def careful(judge: Judge) -> Judge:
 
     def judged(row: Row, seen: Seen) -> Waste | None:
         waste = judge(row, seen)
-        if waste is None or managed_group(seen, row["id"]):
+        if waste is None:
             return None
+        try:
+            if managed_group(seen, row["id"]):
+                return None
+        except Unseen:
+            why = "its resource group could not be read, so nobody knows whether a service manages it"
+            return replace(waste, blocked=waste.blocked or why)
         lock = locked(seen, row["id"])
         return replace(waste, blocked=waste.blocked or lock) if lock else waste
 
