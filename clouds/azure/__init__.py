@@ -71,4 +71,10 @@ def _services(api: AzureApi, prices: AzurePrices, home: Path) -> Mapping[str, En
 
         return ContainerApps(api, prices, home, Web(api.taps))
 
-    return Services({"containerapps": containerapps})
+    def ml() -> EndpointService:
+        from clouds.azure.endpoints.ml import Ml
+        from clouds.azure.endpoints.web import Web
+
+        return Ml(api, prices, Web(api.taps))
+
+    return Services({"containerapps": containerapps, "ml": ml})

@@ -54,11 +54,24 @@ class AzureIdentity:
         return Identity(
             principal=holder.name or "unknown",
             account=account,
-            kind="recorded answers" if self._source() == "recorded answers" else holder.kind,
+            kind=self._kinds(holder, home, tenants),
             renews=_RENEWS[self._source()],
             location=home,
             details=details,
         )
+
+    def _kinds(self, holder: Who, home: str, tenants: tuple[Tenant, ...]) -> str:
+        """The kind of account that is used, who we are in the other tenants, and which of them could not be read."""
+        if self._api.recorded:
+            return holder.kind
+        said = [holder.kind]
+        for tenant in tenants:
+            if tenant.problem is not None:
+                said.append(f"tenant {_title(tenant)} could NOT be read ({_why(tenant.problem)}): {tenant.problem.fix}")
+            elif tenant.id != home:
+                other = self._who(tenant.id)
+                said.append(f"{' '.join(part for part in (other.kind, other.name) if part)} in {_title(tenant)}")
+        return bounded("; ".join(said), 600)
 
     def _source(self) -> str:
         return "recorded answers" if self._api.recorded else session.source()
@@ -83,9 +96,7 @@ class AzureIdentity:
     def _words(self, tenant: Tenant) -> str:
         """One line: id, who is signed in there as what, and its subscriptions, or why it could not be read."""
         if tenant.problem is not None:
-            said = ": ".join(part for part in (tenant.problem.code, tenant.problem.answered) if part)
-            why = bounded(said or str(tenant.problem), 200).rstrip(".")
-            return f"{tenant.id}; could NOT be read: {why}. {tenant.problem.fix}"
+            return f"{tenant.id}; could NOT be read: {_why(tenant.problem)}. {tenant.problem.fix}"
         holder = self._who(tenant.id)
         signed = f"signed in as {holder.name}, {holder.kind}" if holder.name else holder.kind
         if holder.object_id:
@@ -95,6 +106,11 @@ class AzureIdentity:
         shown += [f"and {more} more"] if more else []
         count = f"{len(tenant.subscriptions)} subscription(s)"
         return f"{tenant.id}; {signed}; {': '.join(part for part in (count, ', '.join(shown)) if part)}"
+
+
+def _why(error: CloudError) -> str:
+    said = ": ".join(part for part in (error.code, error.answered) if part)
+    return bounded(said or str(error), 200).rstrip(".")
 
 
 def _title(tenant: Tenant) -> str:

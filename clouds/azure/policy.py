@@ -60,8 +60,9 @@ def action(call: Call | str) -> str:
 def deployer() -> dict[str, Any]:
     """The role of whoever deploys: all reads, and what each way to serve sends."""
     from clouds.azure.endpoints.containerapps import ContainerApps
+    from clouds.azure.endpoints.ml import Ml
 
-    sent = {str(call) for service in (ContainerApps,) for call in (*service.reads, *service.writes)}
+    sent = {str(call) for service in (ContainerApps, Ml) for call in (*service.reads, *service.writes)}
     return role("modelrig deployer", "Deploys, looks after and deletes what modelrig deploys.", reads() | sent)
 
 

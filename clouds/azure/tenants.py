@@ -74,11 +74,15 @@ class Directory:
             return self._of
 
     def tenants(self, *, again: bool = False) -> tuple[Tenant, ...]:
-        """Every tenant with its subscriptions. Raises NotSignedIn when there is no sign-in at all."""
+        """Every tenant with its subscriptions. Raises NotSignedIn when there is no sign-in at all.
+
+        A tenant that did not answer is asked again the next time.
+        """
         with self._lock:
-            if self._tenants is None or again:
-                self._tenants = self._read()
-            return self._tenants
+            known = self._tenants
+            if again or known is None or any(tenant.problem is not None for tenant in known):
+                self._tenants = known = self._read()
+            return known
 
     def subscriptions(self) -> tuple[Subscription, ...]:
         """Every subscription of every tenant that answered, each once. Raises CloudError when no tenant did."""

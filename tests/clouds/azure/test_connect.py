@@ -27,6 +27,7 @@ def test_a_connected_cloud_has_all_its_ports(tmp_path: Path) -> None:
     cloud = connect(tmp_path)
     ports = (cloud.quotas, cloud.capacity, cloud.prices, cloud.api, cloud.waste)
     assert (cloud.name, [port for port in ports if isinstance(port, Missing)]) == ("azure", [])
+    assert list(cloud.endpoints) == ["containerapps", "ml"]
     assert cloud.reading is not None
     assert cloud.reading(OWN_READS) is cloud.reading(OWN_READS)
 

@@ -71,7 +71,7 @@ def test_two_identities_of_one_address_are_told_apart_and_no_token_is_shown() ->
     assert found.model_dump() == {
         "principal": "ada@example.com",
         "account": SUBSCRIPTION,
-        "kind": "work or school account",
+        "kind": "work or school account; personal Microsoft account ada@example.com in Default Directory bbbbbbbb",
         "renews": "renews itself through the Azure CLI until its sign-in ends",
         "location": WORK,
         "details": {
@@ -99,6 +99,19 @@ def test_a_tenant_that_fails_does_not_stop_the_others() -> None:
     broken = found.details["tenant Default Directory bbbbbbbb"]
     assert "could NOT be read: AADSTS50076" in broken
     assert f"az login --tenant {HOME}" in broken
+    assert found.kind.startswith("work or school account; tenant Default Directory bbbbbbbb could NOT be read (AADSTS")
+
+
+def test_a_tenant_that_failed_is_asked_again_and_one_that_answered_is_not() -> None:
+    credential = TwoIdentities(broken=HOME)
+    rows = (200, {"value": [subscription(SUBSCRIPTION, "Research")]})
+    api, network, _ = rig(answers(rows, rows, (200, {"value": []})), credential=credential)
+    assert [each.problem is None for each in api.directory.tenants()] == [True, False]
+    credential.broken = ""
+    assert [each.problem is None for each in api.directory.tenants()] == [True, True]
+    asked = len(network.sent)
+    api.directory.tenants()
+    assert len(network.sent) == asked
 
 
 def test_where_every_tenant_fails_the_reason_is_the_answer() -> None:
