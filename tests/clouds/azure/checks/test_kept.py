@@ -1,0 +1,183 @@
+"""What is never removed: managed groups, locks, what could not be read; subscriptions that do not stop each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clouds.azure.checks import PACK, disks, words
+from clouds.models.waste import Row
+from clouds.replay import Answer, Fixture, Replay, Scenario, load
+from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account
+from tests.clouds.azure.checks.test_unknown import DENIED, changed
+from tools.progress import CallProgress
+from tools.waste.scan import Wanted, scan
+
+SECOND = "00000000-0000-0000-0000-000000000002"
+DISK = FIXTURES / "unattached-disk" / "a_zone_redundant_premium_disk"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/lab"
+
+
+def answering(body: Any, status: int = 200) -> Any:
+    return lambda each: replace(each, answer=Answer(status, body))
+
+
+def groups(account: Account, **more: str) -> Scenario:
+    body = {"value": [{"id": GROUP, "name": "lab", "location": "eastus", **more}]}
+    return changed(account.base, "Microsoft.Resources/resourceGroups.list", answering(body))
+
+
+def locks(account: Account, scope: str, level: str = "CanNotDelete") -> Scenario:
+    lock = {"id": f"{scope}/providers/Microsoft.Authorization/locks/keep", "properties": {"level": level}}
+    return changed(account.base, "Microsoft.Authorization/locks.list", answering({"value": [lock]}))
+
+
+def test_what_stands_in_a_group_that_a_service_manages_is_left_alone(account: Account) -> None:
+    owner = f"{GROUP}/providers/Microsoft.Databricks/workspaces/spark"
+    assert account.scan("unattached-disk", load(DISK), base=groups(account, managedBy=owner)).findings == ()
+    assert len(account.scan("unattached-disk", load(DISK), base=groups(account)).findings) == 1
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        f"/subscriptions/{SUBSCRIPTION}",
+        f"/subscriptions/{SUBSCRIPTION}/resourcegroups/LAB",
+        f"{GROUP}/providers/Microsoft.Compute/disks/zrs",
+    ],
+)
+def test_a_lock_on_the_resource_its_group_or_its_subscription_keeps_it_from_removal(
+    scope: str, account: Account
+) -> None:
+    found = account.scan("unattached-disk", load(DISK), base=locks(account, scope)).findings[0]
+    assert (found.removable, found.usd_per_month) == (False, 29.57)
+    assert found.stays == "the lock keep (CanNotDelete) keeps it"
+
+
+def test_a_lock_on_another_group_keeps_nothing(account: Account) -> None:
+    elsewhere = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/laboratory"
+    assert account.scan("unattached-disk", load(DISK), base=locks(account, elsewhere)).findings[0].removable
+
+
+def test_a_group_that_could_not_be_read_makes_the_scan_incomplete_and_keeps_what_is_found(account: Account) -> None:
+    base = changed(account.base, "Microsoft.Resources/resourceGroups.list", lambda each: replace(each, answer=DENIED))
+    result = account.scan("unattached-disk", load(DISK), base=base)
+    assert not result.complete
+    assert [each.removable for each in result.findings] == [False]
+    assert "could not be read" in result.findings[0].stays
+
+
+def test_an_age_that_could_not_be_read_makes_the_scan_incomplete_and_keeps_what_is_found(account: Account) -> None:
+    scenario = changed(
+        load(FIXTURES / "unused-public-ip" / "a_static_standard_address"),
+        "Microsoft.Resources/resources.list",
+        lambda each: replace(each, answer=DENIED),
+    )
+    result = account.scan("unused-public-ip", scenario)
+    assert not result.complete
+    assert [(each.removable, each.usd_per_month) for each in result.findings] == [(False, 3.65)]
+
+
+def test_a_resource_that_arms_index_does_not_hold_yet_is_too_new(account: Account) -> None:
+    scenario = changed(
+        load(FIXTURES / "unused-public-ip" / "a_static_standard_address"),
+        "Microsoft.Resources/resources.list",
+        answering({"value": []}),
+    )
+    result = account.scan("unused-public-ip", scenario)
+    assert (result.findings, result.complete) == ((), True)
+    assert sum(gap.resources for gap in result.too_new) == 1
+
+
+def two(account: Account, second: Answer) -> Scenario:
+    """Two subscriptions: the first has an unattached disk, the second answers its listing with `second`."""
+    both = [{"subscriptionId": each, "state": "Enabled"} for each in (SUBSCRIPTION, SECOND)]
+    both.append({"subscriptionId": "00000000-0000-0000-0000-000000000003", "state": "Disabled"})
+    base = changed(account.base, "subscriptions.list", answering({"value": both}))
+    disk = next(each for each in load(DISK).fixtures if each.operation == "list" and "disks" in each.service)
+    mine = replace(disk, account=SUBSCRIPTION)
+    other = Fixture("second", disk.service, disk.operation, second, account=SECOND, parameters={})
+    return replace(base, directory=Path("two"), fixtures=(*base.fixtures, mine, other))
+
+
+def every(account: Account, scenario: Scenario) -> Any:
+    account.stage.replay = Replay([scenario])
+    return scan({"azure": account.cloud}, Wanted(checks=("unattached-disk",)), (), NOW, CallProgress(), "scan")
+
+
+def test_a_subscription_that_is_denied_does_not_stop_the_other_and_the_disabled_one_is_left_out(
+    account: Account,
+) -> None:
+    result = every(account, two(account, DENIED))
+    assert [each.account for each in result.findings] == [SUBSCRIPTION]
+    assert {each.location: each.ended for each in result.scopes} == {SUBSCRIPTION: "done", SECOND: "denied"}
+    assert not result.complete
+
+
+def test_every_enabled_subscription_is_looked_at(account: Account) -> None:
+    result = every(account, two(account, Answer(200, {"value": []})))
+    assert {each.location: each.ended for each in result.scopes} == {SUBSCRIPTION: "done", SECOND: "done"}
+    assert result.complete
+
+
+def named(name: str, group: str = "lab", **more: Any) -> Row:
+    where = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.Compute/disks/{name}"
+    return {"id": where, **more}
+
+
+@pytest.mark.parametrize(
+    ("row", "who"),
+    [
+        (named("data"), ""),
+        (named("data", managedBy="/subscriptions/x/virtualMachines/web"), "web"),
+        (named("pvc-1", "MC_lab_aks_eastus"), "the node group of an AKS cluster"),
+        (named("x", "databricks-rg-spark-abc"), "Azure Databricks"),
+        (named("web-ASRReplica"), "Azure Site Recovery"),
+        (named("ms-asr-1234"), "Azure Site Recovery"),
+        (named("x", tags={"kubernetes.io-created-for-pvc-name": "d"}), "a Kubernetes volume claim"),
+        (named("x", tags={"RSVaultBackup": "yes"}), "Azure Backup"),
+        (named("x", "mcgroup"), ""),
+    ],
+)
+def test_who_manages_a_resource_is_read_from_its_own_words(row: Row, who: str) -> None:
+    assert words.managed(row) == who
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-06-01T08:00:00.1234567+00:00", "2026-06-01T08:00:00.123456+00:00"),
+        ("2026-06-01T08:00:00Z", "2026-06-01T08:00:00+00:00"),
+        (1780000000, "2026-05-28T20:26:40+00:00"),
+        ("0001-01-01T00:00:00Z", None),
+        ("soon", None),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_a_time_is_read_in_every_spelling_of_azure(value: Any, expected: str | None) -> None:
+    at = words.moment(value)
+    assert (at.isoformat() if at else None) == expected
+
+
+def test_a_disk_of_a_sort_that_is_not_known_is_unpriced_and_not_free() -> None:
+    row: Mapping[str, Any] = {"sku": {"name": "Quantum_LRS"}, "properties": {"diskSizeGB": 10}}
+    assert [(meter.key, meter.quantity) for meter in disks.disk_meters(row)] == [("disk/Quantum_LRS", 1.0)]
+
+
+def test_the_reads_that_every_check_shares_are_sent_once_a_subscription(account: Account) -> None:
+    from tools.waste.survey import Survey
+
+    folders = (DISK, FIXTURES / "orphaned-nic" / "no_machine_and_a_public_address")
+    replay = Replay([*(load(folder) for folder in folders), account.base])
+    account.stage.replay = replay
+    both = tuple(check for check in PACK.checks if check.id in ("unattached-disk", "orphaned-nic", "unused-public-ip"))
+    Survey(PACK, account.api, SUBSCRIPTION, NOW, CallProgress()).run(both, (SUBSCRIPTION,))
+    counts = {name: replay.operations.count(name) for name in set(replay.operations)}
+    for shared in ("Microsoft.Resources/resourceGroups.list", "Microsoft.Authorization/locks.list"):
+        assert counts[shared] == 1
+    assert counts["Microsoft.Network/publicIPAddresses.list"] == 1
