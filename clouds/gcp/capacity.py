@@ -106,7 +106,9 @@ class GcpCapacity:
             jobs = [(call, pool.submit(api.send, call, scope=Scope(account=account))) for call in calls]
             for call, job in jobs:
                 try:
-                    _take(look, call, job.result(), {each.type for each in wanted})
+                    answer = job.result()
+                    _take(look, call, answer, {each.type for each in wanted})
+                    missed += tpus.missed(call, answer)
                 except (NotSignedIn, CredentialExpired):
                     raise
                 except CloudError as error:

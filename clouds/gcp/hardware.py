@@ -41,9 +41,7 @@ def compute(api: GcpApi, machines: Sequence[Machine], account: str) -> Listed:
         (found.not_applicable if isinstance(error, ApiDisabled) else found.unread).append(row)
         return found
     found.known.update(kinds)
-    found.unread += [
-        Unread(call=str(TYPES), scope=place[:60], reason="Google could not reach it") for place in pages.gaps(answer)
-    ]
+    found.unread += tpus.missed(TYPES, answer)
     for zone, kind in pages.scoped(answer, "machineTypes"):
         found.zones.setdefault(str(kind["name"]), set()).add(zone)
     return found

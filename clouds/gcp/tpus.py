@@ -52,7 +52,7 @@ def everywhere(
     """
     if within is None:
         try:
-            return _rows(call, api.send(call, scope=Scope("-", account)), "everywhere")
+            return _rows(call, api.send(call, scope=Scope("-", account)))
         except (InvalidInput, NotFound, Unexpected):
             pass  # whether the server takes `-` is not documented
         except CloudError as error:
@@ -116,7 +116,7 @@ def _zone(name: str) -> str:
 def _each(api: GcpApi, call: Call, account: str | None, zones: Sequence[str]) -> Read[Mapping[str, Any]]:
     def one(zone: str) -> Read[Mapping[str, Any]]:
         try:
-            return _rows(call, api.send(call, scope=Scope(zone, account)), zone)
+            return _rows(call, api.send(call, scope=Scope(zone, account)))
         except CloudError as error:
             return _failed(call, zone, error)
 
@@ -129,12 +129,16 @@ def _each(api: GcpApi, call: Call, account: str | None, zones: Sequence[str]) ->
     )
 
 
-def _rows(call: Call, answer: Mapping[str, Any], where: str) -> Read[Mapping[str, Any]]:
-    missed = tuple(
-        Unread(call=str(call), scope=place.rsplit("/", 1)[-1][:60] or where, reason="Google could not reach it")
+def missed(call: Call, answer: Mapping[str, Any]) -> tuple[Unread, ...]:
+    """What a list itself says that it could not look at."""
+    return tuple(
+        Unread(call=str(call), scope=place.rsplit("/", 1)[-1][:60], reason="Google could not reach it")
         for place in pages.gaps(answer)
     )
-    return Read(found=tuple(answer.get(_ITEMS[str(call)]) or ()), unread=missed)
+
+
+def _rows(call: Call, answer: Mapping[str, Any]) -> Read[Mapping[str, Any]]:
+    return Read(found=tuple(answer.get(_ITEMS[str(call)]) or ()), unread=missed(call, answer))
 
 
 def _failed(call: Call, where: str, error: CloudError) -> Read[Mapping[str, Any]]:

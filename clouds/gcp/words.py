@@ -42,7 +42,7 @@ def fix_for(kind: type[CloudError], facts: Mapping[str, str], message: str) -> s
     if kind is NoCapacity:
         zones = facts.get("zonesAvailable", "")
         if zones:
-            return f"Google says that {zones.replace(',', ', ')} has some now: try there, or ask for fewer chips."
+            return f"Google says that {zones.replace(',', ', ')} may have some now: try there, or ask for fewer chips."
         return (
             "Try another zone, ask for fewer chips, or use flex-start, which waits; quota does not reserve a machine."
         )

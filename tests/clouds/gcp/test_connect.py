@@ -1,0 +1,118 @@
+"""The connected cloud: its ports, its recordings, its guard, and what none of that loads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from clouds.base import Missing
+from clouds.errors import NotSignedIn
+from clouds.gcp import connect
+from clouds.gcp.policy import reads
+from clouds.models import Call, Scope
+from clouds.readonly import Forbidden, ReadOnly
+from clouds.record import Recorder, Scrubber
+from clouds.replay import VARIABLE, NotRecorded, Replay, load
+from tests.clouds.gcp.recorded import FIXTURES, NOW
+from tests.clouds.gcp.server import PROJECT, Google
+
+ROOT = Path(__file__).parents[3]
+CALLER = FIXTURES / "identity" / "caller" / "a_person_in_a_project"
+WHO = Call("oauth2", "userinfo.get")
+
+
+def test_a_connected_cloud_has_all_its_ports(tmp_path: Path) -> None:
+    cloud = connect(tmp_path)
+    assert cloud.name == "gcp"
+    ports = (cloud.quotas, cloud.capacity, cloud.prices, cloud.api)
+    assert [port for port in ports if isinstance(port, Missing)] == []
+    assert isinstance(cloud.signed_out(), NotSignedIn)
+
+
+def test_with_replay_the_whole_cloud_answers_from_recordings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(CALLER))
+    cloud = connect(tmp_path)
+    identity = cloud.identity.read()
+    assert (identity.account, identity.kind) == ("modelrig-demo", "recorded answers")
+    assert cloud.signed_out() is None
+    assert not isinstance(cloud.api, Missing)
+    with pytest.raises(NotRecorded):
+        cloud.api.send(Call("compute", "instances.aggregatedList"), scope=Scope())
+
+
+def test_the_reading_api_refuses_what_is_not_on_its_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(CALLER))
+    cloud = connect(tmp_path)
+    assert cloud.reading is not None
+    reading = cloud.reading(frozenset({str(WHO)}))
+    assert reading is cloud.reading(frozenset({str(WHO)}))
+    assert reading.send(WHO, scope=Scope())["email"] == "person@example.com"
+    with pytest.raises(Forbidden):
+        reading.send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
+
+
+def test_every_read_of_a_port_is_one_and_no_secret() -> None:
+    assert len(reads()) > 15
+    assert ReadOnly(reads()).allow == reads()
+
+
+def test_what_was_recorded_answers_again_with_another_project_in_its_place(google: Google, tmp_path: Path) -> None:
+    nodes = Call("tpu", "projects.locations.nodes.list")
+    listed = {
+        "name": f"projects/{PROJECT}/locations/us-west4-a/nodes/n",
+        "metadata": {"key": "ya29.abcdefghijklmnopqrst"},
+    }
+    google.on(str(nodes), [{"nodes": [listed], "nextPageToken": "secret-page"}, {"nodes": []}])
+    scrubber = Scrubber({PROJECT: "modelrig-demo"})
+    recorder = Recorder(tmp_path / "made", source="a test", on=date(2026, 11, 29), scrubber=scrubber)
+    google.api(recorder).send(nodes, scope=Scope())
+    text = "".join(path.read_text("utf-8") for path in (tmp_path / "made").iterdir())
+    assert not [word for word in (PROJECT, "token-0", "ya29.", "secret-page") if word in text]
+    from clouds.gcp.api import GcpApi
+    from clouds.gcp.session import recorded
+
+    replay = Replay([load(tmp_path / "made")])
+    answer = GcpApi(build=recorded, taps=(replay,), attempts=1).send(nodes, scope=Scope())
+    assert [node["name"] for node in answer["nodes"]] == ["projects/modelrig-demo/locations/us-west4-a/nodes/n"]
+
+
+LEAN = """
+import json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from clouds.gcp import connect
+home = Path(sys.argv[1])
+cloud = connect(home)
+first = [name for name in sys.modules if name.split(".")[0] in ("google", "httpx2", "requests", "grpc", "numpy")]
+cloud.quotas._now = lambda: datetime(2026, 11, 29, 15, tzinfo=UTC)
+rows = len(cloud.quotas.read("v6e", (), ()).found)
+cloud.capacity
+names = ("google.cloud.compute_v1", "google.cloud.tpu_v2", "grpc", "requests", "googleapiclient")
+print(json.dumps([first, rows, [name for name in names if name in sys.modules]]))
+"""
+
+
+def test_connecting_loads_nothing_heavy_and_a_quota_check_loads_no_sdk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scenario = FIXTURES / "quotas" / "v6e" / "dead_queued_resources_hold_half_of_a_pool"
+    monkeypatch.setenv(VARIABLE, str(scenario))
+    ran = subprocess.run(
+        [sys.executable, "-c", LEAN, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert json.loads(ran.stdout) == [[], 11, []]
+    assert NOW.year == 2026
+
+
+def test_the_guard_of_that_test_would_see_the_sdk(tmp_path: Path) -> None:
+    code = LEAN.replace("cloud.capacity\n", "import google.cloud.tpu_v2\n")
+    environ = {VARIABLE: str(FIXTURES / "quotas" / "v6e" / "dead_queued_resources_hold_half_of_a_pool")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True, env=environ
+    )
+    assert "google.cloud.tpu_v2" in json.loads(ran.stdout)[2]
