@@ -33,7 +33,7 @@ class Demo:
     """One client session; prints each call and what a person would be shown."""
 
     def __init__(self, client: Client) -> None:
-        self.client, self.started = client, time.monotonic()
+        self.client, self.started, self.said = client, time.monotonic(), ""
 
     async def call(self, tool: str, *, show: bool = True, **arguments: Any) -> dict[str, Any]:
         """Call a tool, follow its operation while it goes on, return the structured result."""
@@ -47,7 +47,7 @@ class Demo:
             result = await self.client.call_tool("get_operation", {"operation": operation, "wait_seconds": 30})
             poll = dict(result.structured_content or {})
             if poll.get("state") in {"queued", "running"}:
-                print(f"          … {poll.get('message', '')}", flush=True)
+                self.say(str(poll.get("message", "")))
                 continue
             found = poll.get("result", poll)
         if show or result.is_error:
@@ -59,8 +59,13 @@ class Demo:
 
     async def progress(self, _done: float, _total: float | None, message: str | None) -> None:
         """Show long steps as they go."""
-        if message:
+        self.say(message or "")
+
+    def say(self, message: str) -> None:
+        """Each line once: a worker that is polled reports the same again."""
+        if message and message != self.said:
             print(f"          … {message}", flush=True)
+        self.said = message
 
     async def ready(self, ref: str) -> None:
         """Poll until the model has produced a token."""

@@ -34,7 +34,17 @@ def request_cautions(request: RequestRecord) -> Iterator[str]:
 
 def judge(run: Run) -> tuple[Caution, ...]:
     """Every warning of a run, the gravest first."""
-    return tuple(each for judged in (_client, _host, _accelerator, _unsteady, _slow, _parts) for each in judged(run))
+    return tuple(
+        each for judged in (_weights, _client, _host, _accelerator, _unsteady, _slow, _parts) for each in judged(run)
+    )
+
+
+def _weights(run: Run) -> Iterator[Caution]:
+    if run.engine is not None and str(run.engine.settings.get("weights", "")).startswith("random"):
+        yield Caution(
+            kind="random_weights",
+            text="The model's weights are random and few: its speeds, costs and answers are those of no real model.",
+        )
 
 
 def _client(run: Run) -> Iterator[Caution]:
@@ -47,9 +57,9 @@ def _client(run: Run) -> Iterator[Caution]:
         lag = max(batch.client_lag_p99_ms or 0.0 for _, batch in limited)
         yield Caution(
             kind="client_limit",
-            text=f"The client was the limit in {names}: it used up to {100 * cpu:.0f} % of a core and its event loop "
-            f"was up to {lag:.0f} ms late (p99). Measure from a less busy machine; there, the figures are not the "
-            "endpoint's alone.",
+            text=f"The measuring client may have been the limit in {names}: it used up to {100 * cpu:.0f} % of a core "
+            f"and its event loop was up to {lag:.0f} ms late (p99). The figures of {names} are not the endpoint's "
+            "alone; measure again from a machine with less to do.",
         )
 
 

@@ -18,7 +18,7 @@ from tools.measure.comparing.pairs import AnswersRow, Moved
 from tools.measure.comparing.rows import Row
 from tools.measure.ladder.telling import ladder_lines
 from tools.measure.report import write_comparison
-from tools.measure.stats import rounded
+from tools.measure.stats import ratio_text, rounded
 from tools.registry import Effect, Tool
 from tools.result import SHOWN, Result, capped, escape, quoted
 from tools.settings import Settings
@@ -112,7 +112,7 @@ def compare_runs(
         headline=report.headline(comparison),
         base=comparison.base_name,
         differs=report.difference_line(comparison.differs),
-        runs=tuple(_against(each, limit) for each in comparison.versus),
+        runs=tuple(_against(each, comparison.base_name, limit) for each in comparison.versus),
         ladder=ladder_lines(comparison.ladder),
         file=str(path),
         notes=(
@@ -130,7 +130,7 @@ def _next(comparison: Comparison) -> str:
     return ""
 
 
-def _against(versus: Versus, limit: int) -> Against:
+def _against(versus: Versus, base: str, limit: int) -> Against:
     main = [_figure(row) for row in versus.rows if row.main]
     rest = [_figure(row) for row in versus.rows if not row.main] if limit > SHOWN else []
     shown, showing = capped([*main, *_facts(versus), *rest], limit)
@@ -145,14 +145,14 @@ def _against(versus: Versus, limit: int) -> Against:
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
         cannot_say=versus.verdicts.get("cannot say", 0),
-        answers=_counted(row) if row else "",
-        items=tuple(f"{part}: {_counted(each)}" for part, each in versus.items.items()),
+        answers=_counted(row, base, versus.name) if row else "",
+        items=tuple(f"{part}: {_counted(each, base, versus.name)}" for part, each in versus.items.items()),
         moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
     )
 
 
-def _counted(row: AnswersRow) -> str:
-    counts = f"{row.base_right} and {row.other_right} of {row.asked} right, {row.identical} identical"
+def _counted(row: AnswersRow, base: str, name: str) -> str:
+    counts = f"{base} {row.base_right} and {name} {row.other_right} right of {row.asked}, {row.identical} identical"
     return f"{counts}: {row.verdict} ({row.why})"
 
 
@@ -197,7 +197,7 @@ def _table(each: Against, base: str) -> str:
     lines = [f"| | {escape(base)} | {escape(each.name)} | ratio | range | verdict |", "|---|--:|--:|--:|---|---|"]
     for row in each.figures:
         cells = ["" if value is None else number(value) for value in (row.base, row.other)]
-        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        ratio = "" if row.ratio is None else ratio_text(row.ratio)
         verdict = f"{row.verdict} ({row.why})" if row.why else row.verdict
         lines.append(f"| {escape(row.figure)} | {cells[0]} | {cells[1]} | {ratio} | {row.range} | {escape(verdict)} |")
     counts = f"{each.better} better, {each.worse} worse, {each.within_noise} within noise, {each.cannot_say} cannot say"

@@ -218,6 +218,14 @@ class PlanCited(Record):
     departures: tuple[Departure, ...] = ()
 
 
+class Quoted(Record):
+    """Where figures come from that were not measured here."""
+
+    source: Line
+    date: Line
+    method: Line
+
+
 class Run(Record):
     """The whole file."""
 
@@ -241,6 +249,8 @@ class Run(Record):
     settings: Mapping[str, Scalar]
     plan: PlanCited | None = None
     """None: exploratory, nothing was written down before."""
+    quoted: Quoted | None = None
+    """Set where nothing was measured: figures from elsewhere, which no verdict rests on."""
     parts: tuple[Part, ...] = ()
     costs: tuple[CostRow, ...] = ()
     run_usd: float | None = None

@@ -9,17 +9,30 @@ from typing import Any
 from tools.measure.cautions import CUT_OFF, request_cautions
 from tools.measure.client import Batch, Reply
 from tools.measure.measurement import Measurement, Plan, Taken
-from tools.measure.record import BatchRecord, Part, RequestRecord, Scalar
+from tools.measure.record import BatchRecord, Figure, Part, RequestRecord, Scalar
+
+COUNTED = "answers"
+"""The unit of figures that count answers, in which a failed request counts as wrong."""
 
 
 def part_of(
-    measurement: Measurement, plan: Plan, taken: Taken, *, complete: bool, started: str, seconds: float
+    measurement: Measurement, plan: Plan, taken: Taken, *, complete: bool, started: str, seconds: float, gone: str = ""
 ) -> Part:
-    """The record of one measurement, whole or as far as it came."""
+    """The record of one measurement, whole or as far as it came.
+
+    Where every request failed, or the endpoint was `gone` before the end (in words), nothing is known of the model: a
+    count of right answers has no value then, so that the run is not complete.
+    """
     batches = tuple(_batch(label, at_once, batch) for label, at_once, batch in taken.batches)
     requests = [request for batch in batches for request in batch.requests]
     cautions = Counter(each for request in requests for each in request_cautions(request))
     cautions[CUT_OFF] += sum(item.cut_off for item in taken.items)
+    failed = sum(request.kind != "ok" for request in requests)
+    why = gone or ("every request failed" if requests and failed == len(requests) else "")
+    figures = measurement.figures(plan, taken)
+    if why:
+        counted = (each.unit == COUNTED and each.value is not None for each in figures)
+        figures = tuple(_unknown(each, why) if known else each for each, known in zip(figures, counted, strict=True))
     return Part(
         name=measurement.name,
         title=measurement.title,
@@ -27,13 +40,18 @@ def part_of(
         settings=plan.settings,
         started=started,
         seconds=round(seconds, 3),
-        figures=measurement.figures(plan, taken),
+        figures=figures,
         errors=dict(Counter(request.kind for request in requests if request.kind != "ok")),
         cautions={kind: count for kind, count in cautions.items() if count},
         requests=len(requests),
         items=tuple(taken.items),
         batches=batches,
     )
+
+
+def _unknown(figure: Figure, why: str) -> Figure:
+    empty: dict[str, object] = {"value": None, "low": None, "high": None, "samples": (), "why": why}
+    return figure.model_copy(update=empty)
 
 
 def _batch(label: str, at_once: int, batch: Batch) -> BatchRecord:

@@ -8,10 +8,10 @@ from itertools import count
 from time import perf_counter
 
 from clouds.base import Progress
-from clouds.errors import CloudError
+from clouds.errors import CloudError, Unreachable
 from tools.measure import host
 from tools.measure.client import ModelClient
-from tools.measure.client.learn import learn
+from tools.measure.client.learn import PROBE, learn
 from tools.measure.draft import Draft, now
 from tools.measure.gpu import Watch
 from tools.measure.job import Job
@@ -20,6 +20,11 @@ from tools.measure.measurement import Bench, Measurement, Taken
 from tools.measure.record import HostCheck, Part, Run
 from tools.measure.recording import part_of
 from tools.measure.resuming import whole
+
+AWAY = {"refused", "timeout", "cut"}
+REFUSING = {401, 403, 404, 410, 502, 503}
+"""How an endpoint that is no longer there is met: by itself, or through a cloud that no longer knows it."""
+GONE_FIX = "get_endpoint shows whether it is still there; measure again once it is ready."
 
 
 def measure(job: Job, progress: Progress) -> Run:
@@ -61,7 +66,10 @@ async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
         done = count(job.done_before + 1)
         there = {part.name for part in whole(job.earlier)}
         for measurement in (each for each in job.measurements if each.name not in there):
-            await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
+            gone = await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
+            if gone:
+                draft.failed(Unreachable(f"Measuring {measurement.name}", answered=gone, fix=GONE_FIX))
+                return
 
 
 def _informed(job: Job, draft: Draft) -> Job:
@@ -74,14 +82,14 @@ def _informed(job: Job, draft: Draft) -> Job:
 
 async def _measured(
     measurement: Measurement, job: Job, client: ModelClient, draft: Draft, say: Callable[[str], None]
-) -> None:
-    """One measurement; whatever ends it early, what it had is kept."""
+) -> str:
+    """One measurement; whatever ends it early, what it had is kept. Returns why the endpoint is gone, if it is."""
     plan, taken = measurement.plan(job.ask), Taken()
     started, begun = now(), perf_counter()
 
-    def part(*, complete: bool) -> Part:
+    def part(*, complete: bool, gone: str = "") -> Part:
         seconds = perf_counter() - begun
-        return part_of(measurement, plan, taken, complete=complete, started=started, seconds=seconds)
+        return part_of(measurement, plan, taken, complete=complete, started=started, seconds=seconds, gone=gone)
 
     def stepped(says: str) -> None:
         say(says)
@@ -93,4 +101,17 @@ async def _measured(
     except BaseException:
         draft.put(part(complete=False))
         raise
-    draft.put(part(complete=True))
+    gone = await _gone(client, taken)
+    draft.put(part(complete=not gone, gone=gone))
+    return gone
+
+
+async def _gone(client: ModelClient, taken: Taken) -> str:
+    """What the endpoint answers when its last request failed and one more fails too; empty while it is there."""
+    last = next((reply for _, _, batch in reversed(taken.batches) for reply in reversed(batch.replies)), None)
+    if last is None or last.ok or (last.kind not in AWAY and last.status not in REFUSING):
+        return ""
+    again = await client.one(PROBE)
+    if again.ok or (again.kind not in AWAY and again.status not in REFUSING):
+        return ""
+    return f"the endpoint stopped answering ({again.kind}: {again.detail[:200]})"

@@ -25,6 +25,13 @@ def spread(values: Sequence[float]) -> float:
     return (max(values) - min(values)) / middle if middle else 0.0
 
 
+def ratio_text(ratio: float) -> str:
+    """A ratio for a person: two decimals, but two digits of a small one (0.0013) and none of a large one (1,234)."""
+    if ratio >= 100:
+        return f"{ratio:,.0f}"
+    return f"{ratio:.2f}" if ratio >= 0.095 or ratio <= 0 else f"{float(f'{ratio:.2g}'):f}".rstrip("0")
+
+
 def rounded(value: float, digits: int = 5) -> float:
     """Rounded for a person, halves away from zero as on paper: 1077.25 is 1077.3, not 1077.2. Whole numbers stay."""
     return value if value == int(value) else float(f"{value * (1 + 1e-12):.{digits}g}")

@@ -17,6 +17,8 @@ from pydantic import ValidationError
 
 from clouds.errors import InvalidInput, NotFound
 from tools.home import inside, ready, write_atomically
+from tools.measure.quoted import FIX as QUOTED_FIX
+from tools.measure.quoted import is_quoted, quoted_run
 from tools.measure.record import SCHEMA_VERSION, Run
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9])?")
@@ -72,6 +74,11 @@ def read(path: Path) -> Run:
         data = json.loads(raw)
     except (ValueError, RecursionError):
         raise InvalidInput("runs", f"{path.name} is not JSON", fix=fix) from None
+    if is_quoted(data):
+        try:
+            return quoted_run(data, path.stem)
+        except ValidationError:
+            raise InvalidInput("runs", f"{path.name} quotes figures in another form", fix=QUOTED_FIX) from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != SCHEMA_VERSION:
         raise InvalidInput(

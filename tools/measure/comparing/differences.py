@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clouds.models import Record
+from tools.measure.quoted import WORDS as QUOTED
 from tools.measure.record import Part, Run
 
 OUTCOMES = {"kv_cache_bytes", "kv_cache_bytes_per_token", "kv_cache_bytes_from", "kv_cache_tokens", "max_concurrency"}
@@ -27,7 +28,13 @@ class Difference(Record):
 
 
 def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
-    """Hardware, model, engine, settings, price and client, in this order. Nothing that is the same is listed."""
+    """Hardware, model, engine, settings, price and client, in this order. Nothing that is the same is listed.
+
+    Of figures that were quoted none of this is known.
+    """
+    runs = [run for run in runs if run.quoted is None]
+    if len(runs) < 2:
+        return ()
     shared = set.intersection(*({part.name for part in run.parts} for run in runs))
     described = [dict(_described(run, shared)) for run in runs]
     names = dict.fromkeys(name for each in described for name in each)
@@ -58,6 +65,8 @@ def identity(run: Run) -> tuple[tuple[str, str], ...]:
 
 def shape_problems(base: Run, other: Run, part: str) -> tuple[str, ...]:
     """Why a part of these two cannot be compared: another profile, another shape, not whole. Empty when it can."""
+    if base.quoted or other.quoted:
+        return (QUOTED,)
     if base.profile != other.profile:
         return (f"profiles differ ({base.profile}, {other.profile})",)
     first, second = base.part(part), other.part(part)

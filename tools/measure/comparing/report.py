@@ -12,7 +12,8 @@ from tools.measure.comparing.rows import Row
 from tools.measure.cost import BUSY
 from tools.measure.record import Run
 from tools.measure.registering.telling import of_comparison
-from tools.result import quoted
+from tools.measure.stats import ratio_text
+from tools.result import quoted as in_quotes
 
 DECODE = "decode.tokens_per_second"
 IN_HEADLINE = 3
@@ -38,24 +39,34 @@ def _against(versus: Versus, base: str) -> str:
     elif rates:
         clauses.append(_clause(rates[-1], f"serves {rates[-1].figure.split(',')[0]}", base))
     if costs:
-        clauses.append(f"costs {costs[-1].ratio:.2f} × per token at {costs[-1].figure.split(',')[0]}")
-    asked = [f"answers: {_answers(versus.answers)}"] if versus.answers else []
-    asked += [f"{part}: {_answers(row)}" for part, row in versus.items.items()]
+        clauses.append(_cost(costs[-1]))
+    asked = [f"answers: {_answers(versus.answers, base, versus.name)}"] if versus.answers else []
+    asked += [f"{part}: {_answers(row, base, versus.name)}" for part, row in versus.items.items()]
     speeds = " and ".join(clauses) or ("" if asked else "no speed can be compared")
     return f"{versus.name} {'; '.join(each for each in (speeds, *asked) if each)}."
 
 
+def _cost(row: Row) -> str:
+    where = f"per token at {row.figure.split(',')[0]}"
+    ratio = ratio_text(row.ratio or 0.0)
+    if row.verdict == "within noise":
+        return f"costs the same {where} within noise ({ratio} ×)"
+    return f"costs {ratio} × {where}" + (f" (cannot say: {row.why})" if row.verdict == "cannot say" else "")
+
+
 def _clause(row: Row, verb: str, base: str) -> str:
     span = span_of(row)
+    if row.ratio is None:
+        return f"{verb}: {row.why}"
     if row.verdict == "within noise":
-        return f"{verb} as fast as {base} within noise ({row.ratio:.2f} ×{f', range {span}' if span else ''})"
+        return f"{verb} as fast as {base} within noise ({ratio_text(row.ratio)} ×{f', range {span}' if span else ''})"
     basis = f"{row.verdict}, {'95 % ' if row.method.startswith('95') else ''}range {span}" if span else row.verdict
     why = f": {row.why}" if row.verdict == "cannot say" else ""
-    return f"{verb} {row.ratio:.2f} × as fast as {base} ({basis}{why})"
+    return f"{verb} {ratio_text(row.ratio)} × as fast as {base} ({basis}{why})"
 
 
-def _answers(row: AnswersRow) -> str:
-    counts = f"{row.base_right} and {row.other_right} of {row.asked}, {row.identical} identical"
+def _answers(row: AnswersRow, base: str, name: str) -> str:
+    counts = f"{base} {row.base_right} and {name} {row.other_right} right of {row.asked}, {row.identical} identical"
     tail = row.why if row.verdict == "cannot say" else f"McNemar p = {row.p_value:.2g}"
     return f"{row.verdict} ({counts}, {tail})"
 
@@ -68,7 +79,7 @@ def _only_repeats(found: Comparison) -> str:
 
 def span_of(row: Row) -> str:
     """The range of a ratio; empty when there is none."""
-    return f"{row.low:.2f}–{row.high:.2f}" if row.low is not None and row.high is not None else ""
+    return "" if row.low is None or row.high is None else f"{ratio_text(row.low)}–{ratio_text(row.high)}"
 
 
 def difference_line(differs: Sequence[Difference], limit: int = 8) -> str:
@@ -76,7 +87,7 @@ def difference_line(differs: Sequence[Difference], limit: int = 8) -> str:
     if not differs:
         return "Differs between the runs: nothing that was recorded."
     shown = [
-        f"{each.what} ({' / '.join(quoted(value, 60)[1:-1] or 'not recorded' for value in each.values)})"
+        f"{each.what} ({' / '.join(in_quotes(value, 60)[1:-1] or 'not recorded' for value in each.values)})"
         for each in differs[:limit]
     ]
     more = f"; {len(differs) - limit} more in the file" if len(differs) > limit else ""
@@ -85,26 +96,37 @@ def difference_line(differs: Sequence[Difference], limit: int = 8) -> str:
 
 def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
     """What a person has to know besides."""
-    for versus in found.versus:
-        if len(versus.causes) > 1:
-            what = " and ".join(versus.causes)
-            yield f"{versus.name}: {what} differ, so which of them makes a figure differ cannot be said."
-        if not versus.causes:
-            yield f"{versus.name}: nothing differs that could make a figure differ, as far as was recorded."
+    quoted = {run.id: run.quoted for run in runs if run.quoted}
+    for name, told in quoted.items():
+        whence = f"{told.source} ({told.date}; {told.method})"
+        yield f"{name} is quoted, not measured here, and part of no verdict: {whence}."
+    measured = [each for each in found.versus if each.run not in quoted and found.base not in quoted]
+    yield from (line for versus in measured for line in _causes(versus))
     yield from (f"Drafters: {line}." for line in (found.drafters.notes if found.drafters else ()))
     yield from (_drift(each, found.base_name) for each in found.repeats)
-    if found.versus and not found.repeats:
+    if measured and not found.repeats:
         yield f"{found.base_name} was not measured again at the end, so that drift is not known."
     if any(versus.answers and versus.answers.asked < FEW for versus in found.versus):
         yield "So few questions show a large loss; they are too few for a small one."
     if any(row.key.endswith(".usd_per_million") for versus in found.versus for row in versus.rows):
         yield BUSY
     yield from of_comparison(runs)
-    for run in runs:
-        if run.state != "complete":
-            yield f"{run.id} is {run.state}; missing: {'; '.join(run.missing) or run.failure or 'not known'}."
-        if run.warnings:
-            yield f"{run.id} has warnings: {', '.join(each.kind for each in run.warnings)} (in its file)."
+    yield from (line for run in runs for line in _state(run))
+
+
+def _causes(versus: Versus) -> Iterator[str]:
+    if len(versus.causes) > 1:
+        what = " and ".join(versus.causes)
+        yield f"{versus.name}: {what} differ, so which of them makes a figure differ cannot be said."
+    if not versus.causes:
+        yield f"{versus.name}: nothing differs that could make a figure differ, as far as was recorded."
+
+
+def _state(run: Run) -> Iterator[str]:
+    if run.state != "complete":
+        yield f"{run.id} is {run.state}; missing: {'; '.join(run.missing) or run.failure or 'not known'}."
+    if run.warnings:
+        yield f"{run.id} has warnings: {', '.join(each.kind for each in run.warnings)} (in its file)."
 
 
 def _drift(each: Repeat, base: str) -> str:

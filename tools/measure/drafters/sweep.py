@@ -41,7 +41,8 @@ class Sweep(Record):
 
 def sweep(runs: Sequence[Run], names: Mapping[str, str]) -> Sweep | None:
     """None unless some run without a drafter and another one measured the same prompts."""
-    having = [run for run in runs if (part := run.part(PART)) is not None and part.complete]
+    measured = [run for run in runs if run.quoted is None]
+    having = [run for run in measured if (part := run.part(PART)) is not None and part.complete]
     plain = next((run for run in having if _value(run, "drafters.drafted_per_step") == 0), None)
     if plain is None or len(having) < 2:
         return None

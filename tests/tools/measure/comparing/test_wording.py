@@ -1,0 +1,55 @@
+"""What a comparison says is what it found: no cost that is noise, no ratio of nothing, no count without its run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tools.measure.made import engine, items, made
+from tools.measure.cautions import judge
+from tools.measure.comparing.compare import compare
+from tools.measure.comparing.report import headline
+from tools.measure.stats import ratio_text
+
+OTHER = engine("b", quantization="int4")
+
+
+def test_a_cost_within_noise_is_called_the_same() -> None:
+    runs = [made("a", None, {16: [600.0, 700.0]}), made("b", None, {16: [560.0, 640.0]}, engine=OTHER)]
+    assert "costs the same per token at 16 at once within noise (1.08 ×)" in headline(compare(runs))
+
+
+def test_a_cost_that_differs_says_by_how_much() -> None:
+    runs = [made("a", None, {16: [600.0, 601.0]}), made("b", None, {16: [300.0, 301.0]}, engine=OTHER)]
+    assert "costs 2.00 × per token at 16 at once" in headline(compare(runs))
+
+
+def test_counts_name_their_runs() -> None:
+    runs = [
+        made("top", graded=items({1: "x"}, 72)),
+        made("low", graded=items(dict.fromkeys(range(1, 62), "x"), 72), engine=OTHER),
+    ]
+    assert "(top 71 and low 11 right of 72, " in headline(compare(runs))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (1.128, "1.13"),
+        (0.0951, "0.10"),
+        (0.02, "0.02"),
+        (0.0013, "0.0013"),
+        (0.00004, "0.00004"),
+        (0.0, "0.00"),
+        (1234.5, "1,234"),
+    ],
+)
+def test_a_ratio_is_never_rounded_to_nothing(ratio: float, said: str) -> None:
+    assert ratio_text(ratio) == said
+
+
+def test_random_weights_are_remarked_on_since_their_speed_is_absurd() -> None:
+    settings = {"weights": "random, for tests"}
+    assert [each.kind for each in judge(made("a", 20_000.0, engine=engine("a", settings=settings)))] == [
+        "random_weights"
+    ]
+    assert judge(made("b", 20_000.0, engine=engine("b"))) == ()
