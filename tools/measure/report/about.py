@@ -14,6 +14,15 @@ from tools.measure.report.questions_table import clipped
 
 def about(run: Run) -> Section:
     """Everything that is not a figure. Nothing that was not recorded is stated."""
+    if run.quoted is not None:
+        told = run.quoted
+        facts = {
+            "quoted from": told.source,
+            "date": told.date,
+            "method": told.method,
+            "model": run.subject.model or "–",
+        }
+        return Section("Where these figures come from", (Facts(facts),))
     facts = {**dict(_subject(run)), **dict(_machine(run)), **dict(_steadiness(run.host))}
     formulas = Section("Formulas", (Facts(run.formulas),), folded=True)
     return Section("How this was measured", (Facts(facts), formulas))
@@ -21,7 +30,7 @@ def about(run: Run) -> Section:
 
 def when(run: Run) -> str:
     """The moment that a run began."""
-    return moment(run.started)
+    return moment(run.started) if len(run.started) >= len("2026-09-25T18:36") else run.started
 
 
 def _subject(run: Run) -> Iterator[tuple[str, str]]:

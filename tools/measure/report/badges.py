@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tools.measure.profiles import PROFILES
+from tools.measure.quoted import WORDS
 from tools.measure.record import Run
 from tools.measure.registering import telling
 from tools.measure.report.page import Lines, Tone
@@ -12,6 +13,9 @@ from tools.measure.report.page import Lines, Tone
 
 def badges(run: Run) -> Iterator[tuple[Tone, str]]:
     """Of one run."""
+    if run.quoted is not None:
+        yield "warn", WORDS
+        return
     yield ("good", "complete") if run.state == "complete" else ("warn", run.state.upper())
     if run.warnings:
         yield "warn", f"{len(run.warnings)} warning{'' if len(run.warnings) == 1 else 's'}"
@@ -35,16 +39,19 @@ def _planned(run: Run, name: str = "") -> Iterator[tuple[Tone, str]]:
 
 def badges_of_all(runs: Sequence[Run]) -> Iterator[tuple[Tone, str]]:
     """Of several runs: what any of them has, with its name."""
-    whole = sum(run.state == "complete" for run in runs)
-    if whole == len(runs):
-        yield "good", f"all {len(runs)} runs complete"
+    for run in runs:
+        if run.quoted is not None:
+            yield "warn", f"{run.id}: {WORDS}"
+    runs = [run for run in runs if run.quoted is None]
+    if runs and all(run.state == "complete" for run in runs):
+        yield "good", f"all {len(runs)} runs complete" if len(runs) > 1 else f"{runs[0].id} complete"
     for run in runs:
         if run.state != "complete":
             yield "warn", f"{run.id} {run.state.upper()}"
     warned = [run.id for run in runs if run.warnings]
     if warned:
         yield "warn", f"warnings in {', '.join(warned[:4])}{f' and {len(warned) - 4} more' if len(warned) > 4 else ''}"
-    if all(run.plan is None for run in runs):
+    if runs and all(run.plan is None for run in runs):
         yield "quiet", "exploratory"
     else:
         yield from (badge for run in runs for badge in _planned(run, run.id))
@@ -56,6 +63,9 @@ def troubles(run: Run, name: str = "") -> Lines:
     """Everything that stands against a run, in sentences; empty where nothing does."""
     start = f"{name}: " if name else ""
     lines = []
+    if run.quoted is not None:
+        told = run.quoted
+        lines.append(f"{start}{WORDS}, and part of no verdict: {told.source} ({told.date}; {told.method})")
     if run.state != "complete":
         reason = f"; it ended with: {run.failure}" if run.failure else ""
         lines.append(f"{start}{run.state}; missing: {', '.join(run.missing) or 'not known'}{reason}")

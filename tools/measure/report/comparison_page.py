@@ -30,7 +30,7 @@ DRAWN = 6
 
 def comparison_page(found: Comparison, runs: Sequence[Run]) -> Page:
     """The whole report, from the comparison and the runs that it was made from."""
-    names = display_names(runs)
+    names = {run.id: _named(run, name) for run, name in zip(runs, display_names(runs).values(), strict=True)}
     warned = [line for run in runs for line in troubles(run, names[run.id]).lines]
     many = len(runs) > MANY
     blocks: list[Block] = [
@@ -52,10 +52,15 @@ def comparison_page(found: Comparison, runs: Sequence[Run]) -> Page:
     return Page(report.headline(found), who, tuple(badges_of_all(runs)), tuple(blocks))
 
 
+def _named(run: Run, name: str) -> str:
+    return name if run.quoted is None else f"{name} (quoted)"
+
+
 def _differs(differs: Sequence[Difference], runs: Sequence[Run], names: Mapping[str, str]) -> Iterator[Block]:
-    """A row a difference; with many runs a row a run."""
+    """A row a difference; with many runs a row a run. Of quoted figures nothing of this is known."""
+    runs = [run for run in runs if run.quoted is None]
     if not differs:
-        yield Lines(("Nothing that was recorded.",))
+        yield Lines(("Nothing that was recorded." if len(runs) > 1 else "Not known: only one of them was measured.",))
         return
     grid = [[names[run.id] for run in runs], *([clipped(value) for value in each.values] for each in differs)]
     heads = ["run", *(each.what for each in differs)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tools.measure.report.page import Chart
 from tools.measure.report.scale import Scale, apart, around_one, spanning
 from tools.measure.report.svg import line, marker, shortened, tag, text, title
+from tools.measure.stats import ratio_text
 
 WIDTH = 460.0
 ROW = 38.0
@@ -50,8 +51,8 @@ def ratio_chart(heading: str, ratios: Sequence[Ratio], base: str) -> Chart | Non
     parts = list(_factor_axis(scale, ticks, bottom))
     for place, each in enumerate(shown):
         y = 16 + ROW * place
-        span = "" if each.low is None or each.high is None else f" ({each.low:.2f}–{each.high:.2f})"
-        words = f"{each.ratio:.2f}{span}, {each.verdict}"
+        span = "" if each.low is None or each.high is None else f" ({ratio_text(each.low)}–{ratio_text(each.high)})"
+        words = f"{ratio_text(each.ratio)}{span}, {each.verdict}"
         parts.append(text(WIDTH - 4, y + 12, words, anchor="end", css="value", font_size=12))
         parts.append(text(4, y + 12, shortened(each.label, WIDTH - 30 - 6.4 * len(words), 12), font_size=12))
         parts += _ratio(each, scale, y + 24, f"{each.label}: {words}")
@@ -63,7 +64,7 @@ def ratio_chart(heading: str, ratios: Sequence[Ratio], base: str) -> Chart | Non
     )
     if any(each.drift is not None for each in shown):
         caption += " Grey band: how far the base moved by itself."
-    alt = "; ".join(f"{each.label} {each.ratio:.2f} times, {each.verdict}" for each in shown)
+    alt = "; ".join(f"{each.label} {ratio_text(each.ratio)} times, {each.verdict}" for each in shown)
     return Chart(heading, "".join(parts), WIDTH, bottom + 46, f"{heading}. {alt}.", caption + more)
 
 

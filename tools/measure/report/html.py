@@ -10,6 +10,8 @@ from tools.measure.report.page import Block, Cards, Cell, Chart, Charts, Facts, 
 from tools.page import shell
 from tools.result import visible
 
+SCROLLED, SHRUNK = 1_600, 0.55
+"""Units of a chart's width from which it is scrolled rather than shrunk further than this."""
 LONG = 150
 """Characters of a headline from which it is set smaller."""
 
@@ -112,9 +114,10 @@ def _lines(block: Lines) -> str:
 
 def _chart(chart: Chart) -> str:
     caption = f"<b>{_text(chart.title)}</b>{_text(chart.caption)}"
+    least = f' style="min-width:{SHRUNK * chart.width:.0f}px"' if chart.width > SCROLLED else ""
     svg = (
-        f'<svg class="chart" viewBox="0 0 {chart.width:g} {chart.height:g}" role="img" aria-label="{_text(chart.alt)}">'
-        f"{chart.body}</svg>"
+        f'<svg class="chart"{least} viewBox="0 0 {chart.width:g} {chart.height:g}" role="img" '
+        f'aria-label="{_text(chart.alt)}">{chart.body}</svg>'
     )
     if chart.wide:
         return f'<figure class="across"><figcaption>{caption}</figcaption><div class="wide">{svg}</div></figure>'

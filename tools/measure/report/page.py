@@ -123,8 +123,10 @@ def num(value: float | None, key: str, tone: Tone = "", small: str = "") -> Cell
 
 
 def ratio(value: float | None, key: str) -> Cell:
-    """How many times: always three decimals, so that a column of them lines up."""
-    return Cell("–" if value is None else f"{value:.3f}", value, key)
+    """How many times: three decimals, so that a column of them lines up."""
+    if value is None:
+        return Cell("–", None, key)
+    return Cell(f"{value:.3f}" if 0.1 <= value < 1000 else written(value), value, key)
 
 
 def written(value: float) -> str:

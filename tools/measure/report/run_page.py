@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tools.figures import duration
 from tools.measure.measured import headline
 from tools.measure.measured_rows import level_rows
+from tools.measure.quoted import WORDS
 from tools.measure.record import Figure, Run
 from tools.measure.report.about import about, when
 from tools.measure.report.badges import badges, troubles
@@ -37,6 +38,8 @@ def run_page(run: Run) -> Page:
 
 def lead(run: Run) -> str:
     """Who was measured, when, on what."""
+    if run.quoted is not None:
+        return f"{WORDS}: {run.quoted.source} ({run.quoted.date})"
     engine = f"{run.engine.engine} {run.engine.version}".strip() if run.engine else ""
     hardware = run.hardware
     machine = ", ".join(hardware.accelerators) or hardware.cpu or hardware.instance_type if hardware else ""

@@ -9,6 +9,7 @@ import pytest
 from tests.tools.measure.report import samples
 from tests.tools.measure.report.reading import Reader
 from tools.measure.comparing.compare import compare
+from tools.measure.quoted import quoted_run
 from tools.measure.record import Departure, PlanCited, Run
 from tools.measure.report import html, markdown
 from tools.measure.report.comparison_page import comparison_page
@@ -205,3 +206,46 @@ def test_drafters_are_drawn_against_none() -> None:
         ("sweep|draft-2|at.1", 1.5), ("sweep|draft-2|at.16", 1.1), ("sweep|draft-2|at.64", 0.87),
     ]  # fmt: skip
     assert "helps up to 16 at once and costs output from 64 on" in page.text
+
+
+def test_quoted_figures_are_marked_wherever_they_stand_and_judged_nowhere() -> None:
+    told = {
+        "quoted": {"source": "an article", "date": "2026-10-27", "method": "six prompts"},
+        "figures": {"decode.tokens_per_second": 133.4, "load.64.tokens_per_second": 918.9},
+    }
+    article = quoted_run(told, "article")
+    alone = read(article)
+    assert alone.badges == ["quoted, not measured here"]
+    assert (
+        alone.warnings[1] == "quoted, not measured here, and part of no verdict: an article (2026-10-27; six prompts)"
+    )
+    page = read(samples.full("qat"), article)
+    assert page.badges[:2] == ["article: quoted, not measured here", "qat complete"]
+    assert "cannot say quoted, not measured here" in page.text
+    drawn = next(each for each in page.charts if each.label.startswith("Throughput"))
+    assert "article (quoted): 918.9 at 64" in drawn.label
+    three = read(samples.full("bf16", 0.5), samples.full("qat"), article)
+    assert "What differs run bf16 qat model google/gemma-4-bf16 google/gemma-4-qat" in three.text
+
+
+def test_a_page_of_unusual_numbers_is_still_a_page() -> None:
+    tiny, huge = samples.full("tiny", 1e-6), samples.full("huge", 1e6)
+    page = read(tiny, huge)
+    assert page.values()["huge|decode.tokens_per_second|ratio"] == pytest.approx(1e12)
+    assert "1,000,000,000,000" in page.text
+    assert all(0 <= x <= 460 for chart in page.charts for _, _, x, _ in chart.points)
+
+
+def test_lines_that_cannot_be_compared_are_never_drawn_without_a_word() -> None:
+    base, other = samples.full("bf16", 0.5), samples.full("qat")
+    load = other.parts[1].model_copy(update={"settings": {"tokens": 48, "batches": 2}})
+    page = read(base, other.model_copy(update={"parts": (other.parts[0], load, *other.parts[2:])}))
+    assert page.text.count("Not comparable with bf16: qat (load tokens differs (256, 48)).") == 4
+    assert "Not comparable" not in read(base, other).text
+
+
+def test_a_long_set_of_questions_is_scrolled_and_not_shrunk_to_nothing() -> None:
+    text = html.render(page_of(samples.rung("BF16", 0, 1319), samples.rung("Q8_0", 1, 1319)))
+    (least,) = re.findall(r'<svg class="chart" style="min-width:(\d+)px"', text)
+    assert int(least) / 1319 > 2
+    assert "min-width" not in html.render(page_of(samples.rung("BF16", 0, 250))).split("</style>")[1]
