@@ -39,7 +39,7 @@ def connect(home: Path) -> Cloud:
         identity=AzureIdentity(api),
         endpoints=_services(api, prices, home),
         quotas=quotas,
-        capacity=AzureCapacity(api),
+        capacity=AzureCapacity(api, quotas.skus),
         prices=prices,
         api=api,
         waste_pack=_pack,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from clouds.azure import lro, pages, session
@@ -65,6 +66,7 @@ class AzureApi:
         self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, patience=patience, clock=clock, sleep=sleep)
         self._clock, self._sleep = clock, sleep
         self._providers: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self._reading = Lock()
         self.directory = Directory(self, (lambda: ()) if recorded else signed_in)
 
     def signed_out(self) -> NotSignedIn | None:
@@ -82,8 +84,8 @@ class AzureApi:
         answer: Any = None
         for page in self.pages(call, scope=scope, once=once):
             answer = page if answer is None else pages.joined(answer, page)
-        if pages.empty(answer) and call.operation in ("list", "list_in"):
-            self._believe(call, sending(call, scope))
+        if call.operation in ("list", "list_in"):
+            answer = self._listing(call, answer, scope)
         return pages.without_link(answer)
 
     def pages(self, call: Call, *, scope: Scope, once: bool = False) -> Iterator[Any]:
@@ -128,7 +130,7 @@ class AzureApi:
             if what.method != "DELETE":
                 raise
             reply = Reply(404, None, {})
-        resource = str(call.parameters.get("id") or "") if what.method in ("PUT", "PATCH", "DELETE") else ""
+        resource = str(call.parameters.get("id") or "")
         how, link = lro.follow(reply.status, reply.headers, reply.body, own=ask.url, resource=resource)
         if link:
             refuse_foreign(link, f"the operation of {tried}")
@@ -165,7 +167,10 @@ class AzureApi:
                 raise
             return Look("succeeded", "gone", None, 0.0)
         wait = wait_of(reply.headers, self._clock())
-        return lro.looked(begun.how, reply.status, reply.body, begun.wait if wait is None else wait)
+        look = lro.looked(begun.how, reply.status, reply.body, begun.wait if wait is None else wait)
+        if begun.method == "DELETE" and begun.how == "resource" and look.state == "succeeded":
+            return replace(look, state="running")  # it is still there: whatever it says of itself, it is not deleted
+        return look
 
     def poll(self, begun: Begun, *, progress: Progress | None = None, timeout: float = 1800.0) -> Any:
         """Wait for the end of an operation; its last answer. Raises CloudError with the deepest code of a failure."""
@@ -187,12 +192,25 @@ class AzureApi:
 
     def registration(self, provider: str, account: str) -> str:
         """The registration state of a provider in a subscription; "NotRegistered" where it is not listed."""
-        at, known = self._providers.get(account, (-FRESH, {}))
-        if self._clock() - at >= FRESH:
-            rows = self.send(PROVIDERS, scope=Scope(account=account))["value"]
-            known = {str(each["namespace"]).lower(): str(each["registrationState"]) for each in rows}
-            self._providers[account] = (self._clock(), known)
+        with self._reading:
+            at, known = self._providers.get(account, (-FRESH, {}))
+            if self._clock() - at >= FRESH:
+                rows = self.send(PROVIDERS, scope=Scope(account=account))["value"]
+                known = {str(each["namespace"]).lower(): str(each["registrationState"]) for each in rows}
+                self._providers[account] = (self._clock(), known)
         return known.get(provider.lower(), "NotRegistered")
+
+    def _listing(self, call: Call, answer: Any, scope: Scope) -> Any:
+        """A listing as it can be believed. Raises Unexpected for an answer that lists nothing and is not empty."""
+        what = sending(call, scope)
+        if answer is None:
+            answer = {"value": []}
+        if what.row.shape != "retail" and not isinstance(pages.listed(answer), list):
+            words = f"an answer without a list: {bounded(str(answer), 80)}"
+            raise Unexpected(str(call), answered=words, fix=REMEDIES["unexpected"])
+        if pages.listed(answer) == []:
+            self._believe(call, what)
+        return answer
 
     def _believe(self, call: Call, what: Sending) -> None:
         if what.row.shape not in ("subscription", "location", "extension") or not what.subscription:

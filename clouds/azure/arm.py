@@ -154,6 +154,9 @@ class Arm:
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.PoolTimeout) as error:
             words, name = bounded(str(error), 200), type(error).__name__
             raise Unreachable(tried, answered=words, code=name, fix=REMEDIES["unreachable"], sent=False) from None
+        except httpx2.InvalidURL as error:
+            fix = "Nothing was sent. Repeat this call; if it stays so, report it as a bug of modelrig."
+            raise Unexpected(tried, answered=bounded(str(error), 200), code="InvalidURL", fix=fix, sent=False) from None
         except httpx2.HTTPError as error:
             words, name = bounded(str(error), 200), type(error).__name__
             raise Unreachable(tried, answered=words, code=name, fix=REMEDIES["answer_lost"]) from None

@@ -32,10 +32,12 @@ T = TypeVar("T")
 class AzureCapacity:
     """The capacity reader of Azure."""
 
-    def __init__(self, api: AzureApi, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Nothing is read before the first question."""
+    def __init__(
+        self, api: AzureApi, skus: Skus | None = None, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        """Nothing is read before the first question. `skus` may be shared: a list of sizes is several megabytes."""
         self._api, self._now = api, now
-        self._skus = Skus(api)
+        self._skus = skus or Skus(api)
 
     def read(self, accelerator: str | None, types: Sequence[str], scopes: Sequence[Scope]) -> Read[Capacity]:
         """One row per accelerator (and per type, where types are named) and location, in the order asked.

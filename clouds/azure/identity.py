@@ -62,13 +62,11 @@ class AzureIdentity:
 
     def _kinds(self, holder: Who, home: str, tenants: tuple[Tenant, ...]) -> str:
         """The kind of account that is used, who we are in the other tenants, and which of them could not be read."""
-        if self._api.recorded:
-            return holder.kind
         said = [holder.kind]
         for tenant in tenants:
             if tenant.problem is not None:
                 said.append(f"tenant {_title(tenant)} could NOT be read ({_why(tenant.problem)}): {tenant.problem.fix}")
-            elif tenant.id != home:
+            elif tenant.id != home and not self._api.recorded:
                 other = self._who(tenant.id)
                 said.append(f"{' '.join(part for part in (other.kind, other.name) if part)} in {_title(tenant)}")
         return bounded("; ".join(said), 600)

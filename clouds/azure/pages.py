@@ -57,6 +57,6 @@ def without_link(answer: Any) -> Any:
     return out
 
 
-def empty(answer: Any) -> bool:
-    """Whether a listing says that nothing is there."""
-    return answer is None or (isinstance(answer, Mapping) and answer.get("value") == [])
+def listed(answer: Any) -> Any:
+    """What a listing lists; None where it lists nothing at all."""
+    return answer.get("value") if isinstance(answer, Mapping) else None

@@ -29,7 +29,7 @@ _GETS = frozenset(
     }
 )
 _KNOWN = frozenset({"id", "parent", "query", "body", "tenant"})
-_ID = re.compile(r"(/[A-Za-z0-9_.~()!@+,;=:$'&% -]+)+")
+_ID = re.compile(r"(/[\w.~()!@+,;=:$'&*% -]+)+")  # names of resource groups may have letters of any script
 _SUBSCRIPTION = re.compile(r"^/subscriptions/([^/]+)", re.IGNORECASE)
 READ_POSTS = frozenset({"tenant-query", "extension-query"})
 

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clouds.azure.meters import ALL, WASTE
 from clouds.azure.prices import BUNDLED, Row, refreshed_path, rows_of
-from clouds.azure.rates import RATES, Rate
+from clouds.azure.rates import Rate
 from clouds.azure.retail import offers, read, rows
 from clouds.errors import Unexpected
 
@@ -62,7 +63,7 @@ def refresh(
     target: Path | None = None,
     report: Callable[[str], None] = lambda _: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    rates: Iterable[Rate] = RATES,
+    rates: Iterable[Rate] = ALL,
 ) -> Refreshed:
     """Ask for every rate, join with what no rate covers, write all or nothing.
 
@@ -116,9 +117,10 @@ def _read(api: AzureApi, rate: Rate, now: datetime, lists: dict[str, list[Mappin
 
 
 def _wanted(row: Row, known: set[str]) -> bool:
-    """Rows of keys that the table has, and machines with accelerators, in the table's regions."""
+    """Rows of keys that the table has or the waste checks need, and accelerated machines, in the table's regions."""
     accelerated = row.key.startswith(("vm/Standard_NC", "vm/Standard_ND", "vm/Standard_NV", "container-apps/"))
-    return (row.key in known or accelerated) and row.location in (*PLACES, "global")
+    wanted = row.key in known or accelerated or any(rate.covers(row.key) for rate in WASTE)
+    return wanted and row.location in (*PLACES, "global")
 
 
 def _refuse_a_loss(rate: Rate, old: Iterable[Row], found: Iterable[Row]) -> None:

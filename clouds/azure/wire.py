@@ -6,7 +6,6 @@ answers first never starts a sign-in, and a recorder never sees a token.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -74,4 +73,7 @@ def client(tokens: Tokens, taps: Sequence[Tap], inner: BaseTransport | None = No
 
 def _proxy() -> str | None:
     """The proxy that the environment names for HTTPS: a client with its own transport does not look for itself."""
-    return os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or os.environ.get("ALL_PROXY") or None
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    return None if proxy_bypass(ARM) else proxies.get("https") or proxies.get("all")

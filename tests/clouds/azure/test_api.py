@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
@@ -173,6 +174,46 @@ def test_a_call_that_cannot_be_a_path_is_refused_before_it_is_sent(call: Call) -
     with pytest.raises(InvalidInput):
         api.send(call, scope=HERE)
     assert network.sent == []
+
+
+@pytest.mark.parametrize("body", [{}, [], "words", {"value": None}, {"items": []}])
+def test_an_answer_that_lists_nothing_is_not_taken_for_an_empty_list(body: Any) -> None:
+    api, _, _ = rig({f"GET {BASE}": (200, body)})
+    with pytest.raises(Unexpected, match="an answer without a list"):
+        api.send(APPS, scope=HERE)
+
+
+def test_no_content_is_an_empty_list_where_the_provider_is_registered() -> None:
+    api, _, _ = rig({f"GET {BASE}": (204, None), PROVIDERS: (200, registered("Microsoft.App"))})
+    assert api.send(APPS, scope=HERE) == {"value": []}
+
+
+def test_a_group_may_have_a_name_in_any_script() -> None:
+    group = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/größe-模型"
+    quoted = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/gr%C3%B6%C3%9Fe-%E6%A8%A1%E5%9E%8B"
+    api, network, _ = rig({f"GET {ARM}{quoted}?api-version=2023-07-01": (200, {"name": "x"})})
+    assert api.send(Call("Microsoft.Resources/resourceGroups", "get", {"id": group}), scope=HERE) == {"name": "x"}
+    assert len(network.sent) == 1
+
+
+def test_a_link_that_is_no_address_at_all_is_refused() -> None:
+    api, _, _ = rig({f"GET {BASE}": (200, page(1, "a", link=f"{ARM}/\x00"))})
+    with pytest.raises(Unexpected):
+        api.send(APPS, scope=HERE)
+
+
+def test_a_version_cannot_be_slipped_into_a_call() -> None:
+    api, network, _ = rig({})
+    with pytest.raises(InvalidInput, match="version"):
+        api.send(Call("Microsoft.App/containerApps", "list", {"query": {"api-version": "2019-01-01"}}), scope=HERE)
+    assert network.sent == []
+
+
+def test_many_empty_lists_at_once_ask_for_the_registrations_once() -> None:
+    api, network, _ = rig({f"GET {BASE}": (200, page(1)), PROVIDERS: (200, registered("Microsoft.App"))})
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: api.send(APPS, scope=HERE), range(16)))
+    assert network.paths.count(PROVIDERS) == 1
 
 
 def test_what_cannot_be_reached_says_so() -> None:

@@ -189,6 +189,25 @@ def test_waiting_says_how_far_it_is_and_can_be_stopped() -> None:
     assert (progress.said, clock.slept) == (["making gemma: InProgress"] * 2, [])
 
 
+def test_a_delete_without_a_header_has_ended_when_the_resource_is_gone_and_not_when_it_says_succeeded() -> None:
+    api, network, _ = rig(
+        {
+            f"DELETE {APP}": (202, None),
+            f"GET {APP}": [(200, state("Succeeded")), (200, state("Deleting")), (404, problem("ResourceNotFound"))],
+        }
+    )
+    assert api.poll(api.begin(DELETE, scope=HERE)) is None
+    assert len(network.sent) == 4
+
+
+def test_a_post_that_was_only_accepted_is_looked_at_on_its_resource() -> None:
+    api, _, _ = rig(
+        {f"POST {APP}/stop": (202, None), f"GET {APP}": [(200, state("Updating")), (200, state("Succeeded"))]}
+    )
+    begun = api.begin(Call("Microsoft.App/containerApps", "stop", {"id": APP}), scope=HERE)
+    assert (begun.how, api.poll(begun)) == ("resource", state("Succeeded"))
+
+
 def test_a_post_action_has_its_operation_too() -> None:
     stop = Call("Microsoft.App/containerApps", "stop", {"id": APP})
     api, _, _ = rig(

@@ -1,0 +1,200 @@
+"""Rates that only the waste checks need. No figure of theirs is bundled: a refresh brings them from the public list.
+
+Names of meters are those of published queries and of infracost's sources (read 2026-11-29), none of them asked here: a
+name that Azure does not list brings no row, and what it would price stays unpriced.
+"""
+
+from __future__ import annotations
+
+from clouds.azure.rates import GB_MONTH, HOUR, MONTH, RATES, Rate
+
+_TIERS = {"Basic": "basic", "Standard": "standard", "Premium": "premium", "Ultra": "ultra", "Developer": "developer"}
+_TIER = "(?P<tier>Basic|Standard|Premium)"
+_PER_HOUR = {"1 Hour": 730.0, "1/Hour": 730.0}
+_GIB_HOUR = {"1 GiB/Hour": 1.0, "1 GiB Hour": 1.0, "1 GB Hour": 1.0, "1 GB/Hour": 1.0, "1 Hour": 1.0}
+
+
+def _of(service: str) -> str:
+    return f"serviceName eq '{service}'"
+
+
+def _lower(*names: str) -> dict[str, str]:
+    return {**_TIERS, **{name: name.lower() for name in names}}
+
+
+WASTE = (
+    Rate(
+        "firewall/{tier}",
+        "hour",
+        rf"{_TIER} Deployment",
+        HOUR,
+        _of("Azure Firewall"),
+        words=_TIERS,
+    ),
+    Rate("bastion/{tier}", "hour", rf"{_TIER} Gateway", HOUR, _of("Azure Bastion"), words=_TIERS),
+    Rate("bastion-scale-unit/{tier}", "hour", rf"{_TIER} Additional Gateway", HOUR, _of("Azure Bastion"), words=_TIERS),
+    Rate(
+        "application-gateway/waf-v2-fixed",
+        "hour",
+        r"Standard Fixed Cost",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"WAF v2$",
+    ),
+    Rate(
+        "application-gateway/waf-v2-capacity-unit",
+        "hour",
+        r"Standard Capacity Units",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"WAF v2$",
+    ),
+    Rate(
+        "application-gateway/standard-v2-fixed",
+        "hour",
+        r"Standard Fixed Cost",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"Standard v2$",
+    ),
+    Rate(
+        "application-gateway/standard-v2-capacity-unit",
+        "hour",
+        r"Standard Capacity Units",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"Standard v2$",
+    ),
+    Rate(
+        "vpn-gateway/{sku}",
+        "hour",
+        r"(?P<sku>VpnGw[1-5](AZ)?|Basic)( Gateway)?",
+        HOUR,
+        _of("VPN Gateway"),
+        words={"Basic": "basic"} | {f"VpnGw{n}{az}": f"vpngw{n}{az.lower()}" for n in range(1, 6) for az in ("", "AZ")},
+    ),
+    Rate(
+        "private-endpoint/hour",
+        "hour",
+        r"Standard Private Endpoint",
+        HOUR,
+        "meterName eq 'Standard Private Endpoint'",
+    ),
+    Rate(
+        "front-door/{tier}-base",
+        "month",
+        rf"{_TIER} Base Fees",
+        MONTH,
+        _of("Azure Front Door Service"),
+        regional=False,
+        words=_TIERS,
+        everywhere=True,
+    ),
+    Rate(
+        "ai-search/{tier}",
+        "unit-hour",
+        r"(?P<tier>Basic|Standard S[123]|Storage Optimized L[12]) Unit",
+        HOUR,
+        _of("Azure Cognitive Search"),
+        words={
+            "Basic": "basic",
+            "Standard S1": "standard",
+            "Standard S2": "standard2",
+            "Standard S3": "standard3",
+            "Storage Optimized L1": "storage_optimized_l1",
+            "Storage Optimized L2": "storage_optimized_l2",
+        },
+    ),
+    Rate("cosmos/manual-100-ru", "hour", r"100 RU/s", HOUR, _of("Azure Cosmos DB"), product=r"^Azure Cosmos DB$"),
+    Rate("cosmos/autoscale-100-ru", "hour", r"100 RU/s", HOUR, _of("Azure Cosmos DB"), product=r"(?i)autoscale$"),
+    Rate(
+        "synapse/100-dwu",
+        "hour",
+        r"100 DWUs",
+        HOUR,
+        _of("Azure Synapse Analytics"),
+        product=r"Dedicated SQL Pool$",
+    ),
+    Rate(
+        "event-hubs/{tier}-unit",
+        "hour",
+        r"(?P<tier>Basic|Standard|Premium) (Throughput|Processing) Unit",
+        HOUR,
+        _of("Event Hubs"),
+        words=_TIERS,
+    ),
+    Rate("service-bus/premium-unit", "hour", r"Premium Messaging Unit", HOUR, _of("Service Bus")),
+    Rate(
+        "api-management/{tier}",
+        "unit-hour",
+        r"(?P<tier>Developer|Basic|Standard|Premium) Units?",
+        HOUR,
+        _of("API Management"),
+        words=_TIERS,
+    ),
+    Rate(
+        "redis/standard-{size}",
+        "hour",
+        r"(?P<size>[CP]\d) Cache( Instance)?",
+        HOUR,
+        _of("Redis Cache"),
+        product=r"^Azure Redis Cache Standard$",
+        words=_lower("C0", "C1", "C2", "C3", "C4", "C5", "C6"),
+    ),
+    Rate(
+        "netapp/{tier}",
+        "GiB-hour",
+        r"(?P<tier>Standard|Premium|Ultra) Capacity",
+        _GIB_HOUR,
+        _of("Azure NetApp Files"),
+        words=_TIERS,
+    ),
+    Rate(
+        "container-instances/vcpu",
+        "vCPU-hour",
+        r"Standard vCPU Duration",
+        HOUR,
+        _of("Container Instances"),
+    ),
+    Rate(
+        "container-instances/memory",
+        "GiB-hour",
+        r"Standard Memory Duration",
+        _GIB_HOUR,
+        _of("Container Instances"),
+    ),
+    Rate(
+        "postgres-flexible/storage",
+        "GiB-month",
+        r"Storage Data Stored",
+        GB_MONTH,
+        _of("Azure Database for PostgreSQL"),
+        product=r"Flexible Server Storage",
+    ),
+    Rate(
+        "mysql-flexible/storage",
+        "GiB-month",
+        r"Storage Data Stored",
+        GB_MONTH,
+        _of("Azure Database for MySQL"),
+        product=r"Flexible Server Storage",
+    ),
+    Rate(
+        "disk-iops/{kind}_LRS",
+        "IOPS-month",
+        r"(?P<kind>Premium|Ultra) LRS Provisioned IOPS",
+        _PER_HOUR,
+        "serviceName eq 'Storage' and contains(meterName,'LRS Provisioned IOPS')",
+        words={"Premium": "PremiumV2", "Ultra": "UltraSSD"},
+    ),
+    Rate(
+        "disk-throughput/{kind}_LRS",
+        "MBps-month",
+        r"(?P<kind>Premium|Ultra) LRS Provisioned Throughput \(MBps\)",
+        _PER_HOUR,
+        "serviceName eq 'Storage' and contains(meterName,'LRS Provisioned Throughput')",
+        words={"Premium": "PremiumV2", "Ultra": "UltraSSD"},
+    ),
+)
+ALL = (*RATES, *WASTE)
+"""What a refresh rebuilds, and what it adds."""
