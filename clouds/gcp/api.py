@@ -27,6 +27,7 @@ from clouds.gcp.methods import Method
 from clouds.gcp.pace import Pace
 from clouds.gcp.words import SIGN_IN
 from clouds.models import Call, Scope
+from clouds.readonly import ReadOnly
 from clouds.replay import Request, Tap
 
 if TYPE_CHECKING:
@@ -147,7 +148,9 @@ class GcpApi:
         from clouds.gcp import sdk
 
         request = self.request_of(method, filled, scope)
-        return self.sdk.carry(request) if sdk.carries(request) else self.rest(request, once=once)
+        if sdk.carries(request) and not any(isinstance(tap, ReadOnly) for tap in self.taps):
+            return self.sdk.carry(request)
+        return self.rest(request, once=once)  # behind a guard a write is refused there, and no package is loaded for it
 
     def rest(self, request: Request, marks: Mapping[str, str] | None = None, *, once: bool = False) -> Any:
         """Send one request, at a pace and again where that does no harm; `marks` are further headers of an SDK."""
@@ -253,5 +256,5 @@ class GcpApi:
             if self._plain is None:
                 import httpx2
 
-                self._plain = httpx2.Client(timeout=httpx2.Timeout(20, connect=5))
+                self._plain = httpx2.Client(verify=wire.tls(), timeout=httpx2.Timeout(20, connect=5))
         return refresher(self._plain, self.addressed)

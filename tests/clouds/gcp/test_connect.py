@@ -86,18 +86,23 @@ import json, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from clouds.gcp import connect
+from clouds.models import Call, Scope
+from clouds.readonly import Forbidden
 home = Path(sys.argv[1])
 cloud = connect(home)
 first = [name for name in sys.modules if name.split(".")[0] in ("google", "httpx2", "requests", "grpc", "numpy")]
 cloud.quotas._now = lambda: datetime(2026, 11, 29, 15, tzinfo=UTC)
 rows = len(cloud.quotas.read("v6e", (), ()).found)
-cloud.capacity
+try:
+    cloud.reading(frozenset()).send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
+except Forbidden:
+    rows += 1
 names = ("google.cloud.compute_v1", "google.cloud.tpu_v2", "grpc", "requests", "googleapiclient")
 print(json.dumps([first, rows, [name for name in names if name in sys.modules]]))
 """
 
 
-def test_connecting_loads_nothing_heavy_and_a_quota_check_loads_no_sdk(
+def test_connecting_loads_nothing_heavy_and_a_quota_check_or_a_refused_write_no_sdk(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     scenario = FIXTURES / "quotas" / "v6e" / "dead_queued_resources_hold_half_of_a_pool"
@@ -105,14 +110,14 @@ def test_connecting_loads_nothing_heavy_and_a_quota_check_loads_no_sdk(
     ran = subprocess.run(
         [sys.executable, "-c", LEAN, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert json.loads(ran.stdout) == [[], 11, []]
+    assert json.loads(ran.stdout) == [[], 12, []]
     assert NOW.year == 2026
 
 
 def test_the_guard_of_that_test_would_see_the_sdk(tmp_path: Path) -> None:
-    code = LEAN.replace("cloud.capacity\n", "import google.cloud.tpu_v2\n")
+    code = LEAN.replace("names =", "import requests\nnames =")
     environ = {VARIABLE: str(FIXTURES / "quotas" / "v6e" / "dead_queued_resources_hold_half_of_a_pool")}
     ran = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True, env=environ
     )
-    assert "google.cloud.tpu_v2" in json.loads(ran.stdout)[2]
+    assert json.loads(ran.stdout)[2] == ["requests"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from clouds.errors import Conflict, NoCapacity, NotOffered
+from clouds.gcp import refusals
 from clouds.gcp.refusals import Memory, said
 from tests.clouds.gcp.recorded import NOW
 
@@ -71,8 +74,9 @@ def test_a_folder_that_cannot_be_written_loses_a_hint_and_nothing_else(tmp_path:
     assert sentences(tmp_path) == []
 
 
-def test_the_memory_stays_small(tmp_path: Path) -> None:
+def test_the_memory_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals, "_KEPT", 20)
     kept = memory(tmp_path)
-    for n in range(510):
+    for n in range(25):
         kept._add(type(kept.about("v6e-1", "us-east5-a")[0])(f"k{n}", ZONE, "spot", "granted", "2026-11-29T15:00:00Z"))
-    assert len(kept._read()) == 500
+    assert [each.kind for each in kept._read()] == [f"k{n}" for n in range(5, 25)]
