@@ -24,6 +24,8 @@ from clouds.gcp.endpoints import operations
 from clouds.gcp.endpoints.parts import KINDS, Found, Kind, kind_of
 from clouds.models import Call, Scope
 
+NOT_OURS = "NOT_OURS"
+"""Our own code for a thing that another made."""
 THROTTLED_TRIES, MARK_TRIES = 6, 3
 POLL, ENDED_WITHIN = 5.0, 1200.0
 BUSY = frozenset({"FAILED_PRECONDITION", "RESOURCE_NOT_READY", "resourceInUseByAnotherResource", "RESOURCE_IN_USE"})
@@ -283,5 +285,6 @@ def taken(kind: Kind, call: Call, location: str, found: Found) -> Conflict:
     return Conflict(
         f"{call} in {location}",
         answered=f"{kind.of(call.parameters)} exists already and {whose}",
+        code=NOT_OURS,
         fix="Choose another name, or delete what is there first.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,14 @@ from tests.clouds.gcp.simulator import NAME, Project, Seam, boot
 from tools.ledger import Book
 
 DIGEST = "sha256:" + "ab" * 32
+
+
+@cache
+def shared() -> tuple[Seam, GcpApi]:
+    """One seam and one api for every test: making its client and Google's own takes most of the time."""
+    seam = Seam(Project())
+    session = Session(Source("recorded"), NAME, "the test", "us-central1")
+    return seam, GcpApi(build=lambda: session, taps=(seam,), attempts=1, sleep=lambda s: seam.project.clock.sleep(s))
 
 
 @dataclass
@@ -118,9 +127,8 @@ def rig(home: Path, project: Project | None = None, *, engine_port: int = 9) -> 
     """The real services over a fresh project."""
     made = project or usual()
     made.uri = f"http://127.0.0.1:{engine_port}"
-    seam = Seam(made)
-    session = Session(Source("recorded"), NAME, "the test", "us-central1")
-    api = GcpApi(build=lambda: session, taps=(seam,), attempts=1, sleep=made.clock.sleep)
+    seam, api = shared()
+    seam.start(made)
     prices, quotas, identity = GcpPrices(None, home), GcpQuotas(api, now=made.now), GcpIdentity(api)
     tunnels: list[str] = []
 

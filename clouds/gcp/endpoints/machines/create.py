@@ -16,11 +16,17 @@ from clouds.gcp.endpoints.machines.settling import Settler
 from clouds.gcp.endpoints.machines.world import World
 from clouds.gcp.endpoints.making import Maker
 from clouds.gcp.endpoints.parts import kind_of
-from clouds.models import DeletedPart, DeploymentPlan, EndpointRef, PlanStep
+from clouds.models import Call, DeletedPart, DeploymentPlan, EndpointRef, PlanStep
 
 TRY_ELSEWHERE = (NoCapacity, NotOffered, QuotaTooSmall)
 AWAITED = "iap.connect"
 """How the ledger names the wait for a first token, which ends with a request through the tunnel."""
+
+
+def awaited(name: str) -> Call:
+    """The wait for a first token, as the ledger has it: open before anything bills, until the token came."""
+    service, operation = AWAITED.split(".")
+    return Call(service, operation, {"name": name})
 
 
 @dataclass
@@ -107,6 +113,7 @@ def carry_out(run: Run) -> str:
 
 def _start(run: Run, zone: str) -> bool:
     """Make what belongs to the zone, ask type after type until a machine runs there. False when it had none."""
+    run.token = run.maker.begin(awaited(run.plan.spec.name))
     for step in run.of(zone):
         kind = kind_of(step.call)
         run.maker.progress.report(f"{zone}: {step.text}")

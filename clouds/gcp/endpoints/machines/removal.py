@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clouds.errors import CloudError, NotFound
-from clouds.gcp.endpoints.making import Maker
+from clouds.gcp.endpoints.making import NOT_OURS, Maker
 from clouds.gcp.endpoints.parts import kind_of
 from clouds.models import Call, DeletedPart, Scope
 
@@ -38,10 +38,11 @@ def _each(calls: Iterable[Call]) -> list[Call]:
 def _part(maker: Maker, call: Call) -> DeletedPart:
     word = kind_of(call).of(call.parameters)
     try:
-        outcome = maker.remove(call, place_of(call))
+        ended = maker.remove(call, place_of(call))
     except CloudError as error:
-        return DeletedPart(part=word, outcome="still there", detail=str(error)[:300])
-    return DeletedPart(part=word, outcome="deleted" if outcome == "deleted" else "was not there")
+        left = "kept" if error.code == NOT_OURS else "still there"
+        return DeletedPart(part=word, outcome=left, detail=str(error)[:300])
+    return DeletedPart(part=word, outcome="deleted" if ended == "deleted" else "was not there")
 
 
 def belongings(maker: Maker, calls: Sequence[Call]) -> tuple[list[Call], str]:

@@ -11,16 +11,10 @@ from clouds.errors import Cancelled, CloudError, NoCapacity, NotFound, Throttled
 from clouds.gcp.endpoints import labels as tags
 from clouds.gcp.endpoints.machines import create, marks, view
 from clouds.gcp.endpoints.machines.held import Held
-from clouds.models import Call, Endpoint, EndpointRef, State, Wire
+from clouds.models import Endpoint, EndpointRef, State, Wire
 
 POLL, STARTS_WITHIN, TRIES, BLIND_TRIES = 15.0, 5400.0, 4, 8
 QUESTION = [{"role": "user", "content": "Reply with the single word: ok"}]
-
-
-def awaited(name: str) -> Call:
-    """The wait for a first token, as the ledger has it: open from the machine's start until the token came."""
-    service, operation = create.AWAITED.split(".")
-    return Call(service, operation, {"name": name})
 
 
 class StartFailed(Exception):
@@ -41,21 +35,18 @@ class Starter:
 
     def until_ready(self, ref: EndpointRef) -> Endpoint:
         """Returns the endpoint, ready, or loading with the reason. Raises when machine or engine failed."""
-        self.run.token = self.run.maker.begin(awaited(ref.name))
+        self.run.token = self.run.maker.begin(create.awaited(ref.name))
         try:
             held, answers = self._watch(ref)
+            said = self._asked(ref) if answers else f"no answer in {STARTS_WITHIN:.0f} s; it bills until its end"
         except Cancelled:
             self._undo(ref)
             raise
         except StartFailed as error:
             self._undo(ref)
             raise error.cause from None
-        if not answers:
-            return self._seen(ref, held, "loading", f"no answer in {STARTS_WITHIN:.0f} s; it bills until its end")
-        self.run.maker.progress.report(f"{ref.location}: the engine answers; asking for one token")
-        said = self._token(ref)
         if said:
-            return self._seen(ref, held, "loading", f"the engine answers, but asked for a token: {said}")
+            return self._seen(ref, held, "loading", said)
         moment = self.run.now()
         self.run.remember(ready_at=tags.iso(moment), location=ref.location, placed=held.type, instance=held.name)
         self.run.maker.ledger.done(self.run.token, {"location": ref.location, "at": tags.iso(moment)})
@@ -74,8 +65,9 @@ class Starter:
         found = view.build(ref, held, lines, self.prices, world.shapes)
         return found.model_copy(update={"state": state, "reason": reason})
 
-    def _token(self, ref: EndpointRef) -> str:
+    def _asked(self, ref: EndpointRef) -> str:
         """One token, asked for several times if need be. Returns why there was none."""
+        self.run.maker.progress.report(f"{ref.location}: the engine answers; asking for one token")
         said = ""
         for attempt in range(TRIES):
             if attempt:
@@ -83,7 +75,7 @@ class Starter:
             said = one_token(self.connect, ref)
             if not said:
                 return ""
-        return said
+        return f"the engine answers, but asked for a token: {said}"
 
     def _undo(self, ref: EndpointRef) -> None:
         left = create.undo(self.run, [ref.location, "global"])

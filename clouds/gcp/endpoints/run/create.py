@@ -32,8 +32,14 @@ from clouds.models import Call, DeletedPart, DeploymentPlan, Endpoint, EndpointR
 AWAITED = "run.ask"
 """How the ledger names the wait for a first token."""
 TRY_ELSEWHERE = (NoCapacity, NotOffered, QuotaTooSmall)
-POLL, STARTS_WITHIN, BLIND_TRIES, TRIES = 10.0, 3600.0, 8, 4
+POLL, STARTS_WITHIN, BLIND_TRIES, TRIES = 15.0, 3600.0, 8, 4
 COLD, TOKEN = "cold start: instance, image, weights, startup probe", "first token"
+
+
+def awaited(name: str) -> Call:
+    """The wait for a first token, as the ledger has it: open before anything bills, until the token came."""
+    service, operation = AWAITED.split(".")
+    return Call(service, operation, {"name": name})
 
 
 @dataclass
@@ -47,6 +53,8 @@ class Run:
     now: Callable[[], datetime]
     pause: Callable[[float], None]
     attempts: list[dict[str, Any]] = field(default_factory=list)
+    token: int = 0
+    """The ledger's open row of the wait for a first token."""
 
     @property
     def regions(self) -> list[str]:
@@ -89,6 +97,11 @@ def undo(run: Run, regions: list[str]) -> tuple[DeletedPart, ...]:
         return (DeletedPart(part="parts", outcome="still there", detail=str(error)[:300]),)
 
 
+def stopped(run: Run) -> None:
+    """Somebody asked to stop: take all of it back."""
+    run.remember(ended=_gone(undo(run, run.regions)))
+
+
 def _gone(parts: tuple[DeletedPart, ...]) -> bool:
     return all(part.outcome != "still there" for part in parts)
 
@@ -99,13 +112,14 @@ def carry_out(run: Run) -> str:
     undo(run, over)
     for region in [region for region in run.regions if region not in over]:
         run.remember(location=region)
+        run.token = run.maker.begin(awaited(run.plan.spec.name))
         try:
             _start(run, region)
         except TRY_ELSEWHERE as error:
             said = {"kind": error.kind, "code": error.code, "said": error.answered}
             run.attempts.append({"zone": region, "type": "L4", **said})
         except Cancelled:
-            run.remember(ended=_gone(undo(run, run.regions)))
+            stopped(run)
             raise
         except CloudError as error:
             parts = undo(run, run.regions)
@@ -208,6 +222,7 @@ def until_token(run: Run, region: str, prices: PriceBook, connect: Callable[[End
     phases.append([TOKEN, round((run.now() - before).total_seconds(), 1)])
     moment = run.now()
     run.remember(ready_at=tags.iso(moment), location=region, placed="L4")
+    maker.ledger.done(run.token, {"location": region, "at": tags.iso(moment)})
     unmarked = maker.mark(lambda: mark(run.api, ref, row, moment, phases))
     reason = f"it gave a token; the label that says so could not be written ({unmarked})" if unmarked else ""
     return _seen(run, ref, row, prices, "ready", reason)

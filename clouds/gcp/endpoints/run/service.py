@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clouds.base import IdentityReader, Ledger, PriceBook, Progress, QuotaReader
-from clouds.errors import CloudError, Conflict, InvalidInput
+from clouds.errors import Cancelled, CloudError, Conflict, InvalidInput
 from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints import ending, images, permissions
 from clouds.gcp.endpoints import labels as tags
@@ -72,12 +72,11 @@ class CloudRun:
         maker = Maker(self._api, ledger, progress, plan.deployment)
         run = create.begin(self._api, plan, maker, self._now, self._pause)
         region = create.carry_out(run)
-        awaited = Call(*create.AWAITED.split("."), {"name": plan.spec.name})  # type: ignore[arg-type]
-        token = maker.begin(awaited)
-        found = create.until_token(run, region, self._prices, self.connect)
-        if found.state == "ready":
-            ledger.done(token, {"location": region})
-        return found
+        try:
+            return create.until_token(run, region, self._prices, self.connect)
+        except Cancelled:
+            create.stopped(run)
+            raise
 
     def get(self, ref: EndpointRef) -> Endpoint:
         """Raises NotFound. Asks Google's API alone: the service is not woken."""

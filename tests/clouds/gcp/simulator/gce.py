@@ -126,7 +126,9 @@ def _wait(project: Project, key: str, made: dict[str, Any], kind: str, zone: str
 def _begin(project: Project, key: str, made: dict[str, Any], zone: str) -> None:
     row = project.instances[key]
     row["status"] = "STAGING"
-    project.bill(f"instance {row['name']}", zone)
+    kind = row["machineType"].rsplit("/", 1)[-1]
+    taken = market_key(row["scheduling"]["provisioningModel"], kind, zone)
+    project.bill(f"instance {row['name']}", zone, taken)
 
     def run() -> None:
         if row["status"] != "STAGING":

@@ -41,6 +41,8 @@ class Bill:
     zone: str
     start: datetime
     end: datetime | None = None
+    taken: str = ""
+    """The capacity's key that is free again when it ends."""
 
 
 @dataclass
@@ -102,13 +104,15 @@ class Project:
         self.number += 1
         return self.number
 
-    def bill(self, what: str, zone: str) -> None:
-        self.bills.append(Bill(what, zone, self.now()))
+    def bill(self, what: str, zone: str, taken: str = "") -> None:
+        self.bills.append(Bill(what, zone, self.now(), taken=taken))
 
-    def unbill(self, what: str, zone: str) -> None:
+    def unbill(self, what: str, zone: str, *, free: bool = True) -> None:
         for row in self.bills:
             if (row.what, row.zone, row.end) == (what, zone, None):
                 row.end = self.now()
+                if row.taken and free:
+                    self.capacity[row.taken] += 1
 
     def billing(self) -> list[str]:
         """What costs money now."""

@@ -43,6 +43,10 @@ class Seam:
     down: str = ""
     checked: bool = True
 
+    def start(self, project: Project) -> None:
+        """Speak for another project from now on."""
+        self.project, self.sent, self.fault, self.down, self.checked = project, [], None, "", True
+
     def before(self, request: Request) -> Answer:
         if self.down:
             raise Killed(self.down)

@@ -108,7 +108,8 @@ def ready(project: Project, name: str) -> None:
     row = project.nodes[name]
     row["state"] = "READY"
     row["networkEndpoints"] = [{"ipAddress": "10.0.0.2", "accessConfig": {"externalIp": "203.0.113.9"}}]
-    project.bill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+    zone, owner = name.split("/")[3], project.queued.get(str(row.get("queuedResource", "")))
+    project.bill(f"node {name.rsplit('/', 1)[-1]}", zone, market_key(_market(row, owner), row["acceleratorType"], zone))
     boot.begin(project, name)
 
 
@@ -116,13 +117,19 @@ def preempt(project: Project, name: str) -> None:
     """Taken back: the node lingers, dead, until somebody deletes it (skypilot#1468)."""
     row = project.nodes[name]
     row["state"] = "PREEMPTED"
-    project.unbill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+    project.unbill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3], free=False)
     project.started.pop(name, None)
 
 
 def _drop(project: Project, name: str) -> None:
-    if project.nodes.pop(name, None) is not None:
-        project.unbill(f"node {name.rsplit('/', 1)[-1]}", name.split("/")[3])
+    row = project.nodes.pop(name, None)
+    if row is None:
+        return
+    zone, owner = name.split("/")[3], project.queued.get(str(row.get("queuedResource", "")))
+    if row["state"] == "CREATING" and owner is not None:  # its place was taken before it ever billed
+        project.capacity[market_key(_market(row, owner), row["acceleratorType"], zone)] += 1
+    else:
+        project.unbill(f"node {name.rsplit('/', 1)[-1]}", zone)
         project.started.pop(name, None)
 
 
