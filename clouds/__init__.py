@@ -13,7 +13,7 @@ from clouds.errors import InvalidInput
 if TYPE_CHECKING:
     from clouds.base import Cloud
 
-_NAMES = ("local", "aws")
+_NAMES = ("local", "aws", "gcp", "azure")
 
 
 def names() -> tuple[str, ...]:

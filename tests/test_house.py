@@ -162,7 +162,7 @@ def test_starting_the_server_imports_no_sdk_engine_or_tool_module() -> None:
         "import sys; import tools.registry.serving; "
         f"heavy = sorted(set(name.split('.')[0] for name in sys.modules) & set({sorted(HEAVY)!r})); "
         "own = sorted(name for name in sys.modules if name.startswith(('tools.deploy', 'tools.measure', 'tools.waste', "
-        "'clouds.local', 'clouds.aws'))); print(heavy, own)"
+        "'clouds.local', 'clouds.aws', 'clouds.gcp', 'clouds.azure'))); print(heavy, own)"
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
     assert out.stdout.strip() == "[] []"
