@@ -70,8 +70,8 @@ def disk_meters(row: Row) -> tuple[Meter, ...]:
     mbps = max(0, int(about.get("diskMBpsReadWrite") or 0) - free_mbps)
     return (
         Meter(f"disk/{sku}", "GiB-month", gib),
-        *((Meter(f"disk/{sku}-iops", "IOPS-month", iops),) if iops else ()),
-        *((Meter(f"disk/{sku}-throughput", "MBps-month", mbps),) if mbps else ()),
+        *((Meter(f"disk-iops/{sku}", "IOPS-month", iops),) if iops else ()),
+        *((Meter(f"disk-throughput/{sku}", "MBps-month", mbps),) if mbps else ()),
     )
 
 

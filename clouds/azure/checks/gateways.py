@@ -224,7 +224,7 @@ def _bastion(whole: Row, row: Row, seen: Seen) -> Waste | None:
         reason=f"no session in 30 days ({name})",
         meters=(
             Meter(f"bastion/{name.lower()}", "hour"),
-            *((Meter(f"bastion/{name.lower()}-scale-unit", "hour", units),) if units else ()),
+            *((Meter(f"bastion-scale-unit/{name.lower()}", "hour", units),) if units else ()),
             *meters,
         ),
         holds=held,

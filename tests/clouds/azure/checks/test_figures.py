@@ -64,7 +64,7 @@ def test_premium_v2_and_ultra_say_that_iops_and_throughput_bill_on_top(name: str
     found = next(each for each in account.scan("unattached-disk", load(path)).findings if each.name == name)
     assert "bill on top of its GiB" in found.reason
     assert found.bound == "at least"
-    assert [line.key.rsplit("-", 1)[-1] for line in found.meters[1:]] == ["iops", "throughput"]
+    assert [line.key.partition("/")[0] for line in found.meters[1:]] == ["disk-iops", "disk-throughput"]
     assert [line.usd_per_month for line in found.meters[1:]] == [None, None]
 
 
