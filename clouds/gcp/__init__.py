@@ -11,6 +11,10 @@ from clouds.base import Cloud, EndpointService
 from clouds.lazily import Services
 
 if TYPE_CHECKING:
+    from clouds.gcp.api import GcpApi
+    from clouds.gcp.identity import GcpIdentity
+    from clouds.gcp.prices import GcpPrices
+    from clouds.gcp.quotas import GcpQuotas
     from clouds.models.waste_pack import WastePack
 
 
@@ -34,11 +38,11 @@ def connect(home: Path) -> Cloud:
         return GcpApi(build=source, taps=(ReadOnly(allow), *taps))
 
     api = GcpApi(build=source, taps=taps)
-    quotas, prices = GcpQuotas(api), GcpPrices(api, home)
+    identity, quotas, prices = GcpIdentity(api), GcpQuotas(api), GcpPrices(api, home)
     return Cloud(
         name="gcp",
-        identity=GcpIdentity(api),
-        endpoints=_services(),
+        identity=identity,
+        endpoints=_services(api, identity, quotas, prices, live=player is None),
         quotas=quotas,
         capacity=GcpCapacity(api, home, prices),
         prices=prices,
@@ -55,5 +59,36 @@ def _pack() -> WastePack:
     return PACK
 
 
-def _services() -> Mapping[str, EndpointService]:
-    return Services({})
+def _services(
+    api: GcpApi, identity: GcpIdentity, quotas: GcpQuotas, prices: GcpPrices, *, live: bool
+) -> Mapping[str, EndpointService]:
+    """Three ways to serve. Where answers are recorded, what leads past Google's own API is refused and not sent."""
+
+    def tpu() -> EndpointService:
+        from clouds.gcp.endpoints.tpu import Tpu
+
+        if live:
+            return Tpu(api, identity, quotas, prices)
+        from clouds.gcp.replayed import not_recorded
+
+        return Tpu(api, identity, quotas, prices, open_tunnel=not_recorded, digest=not_recorded)
+
+    def gce() -> EndpointService:
+        from clouds.gcp.endpoints.gce import Gce
+
+        if live:
+            return Gce(api, identity, quotas, prices)
+        from clouds.gcp.replayed import not_recorded
+
+        return Gce(api, identity, quotas, prices, open_tunnel=not_recorded, digest=not_recorded)
+
+    def run() -> EndpointService:
+        from clouds.gcp.endpoints.run import CloudRun
+
+        if live:
+            return CloudRun(api, identity, quotas, prices)
+        from clouds.gcp.replayed import not_recorded
+
+        return CloudRun(api, identity, quotas, prices, tokens=not_recorded, digest=not_recorded)
+
+    return Services({"tpu": tpu, "gce": gce, "run": run})

@@ -14,6 +14,7 @@ from clouds.base import Missing
 from clouds.errors import NotSignedIn
 from clouds.gcp import connect
 from clouds.gcp.policy import reads
+from clouds.gcp.replayed import not_recorded
 from clouds.models import Call, Scope
 from clouds.readonly import Forbidden, ReadOnly
 from clouds.record import Recorder, Scrubber
@@ -32,6 +33,25 @@ def test_a_connected_cloud_has_all_its_ports(tmp_path: Path) -> None:
     ports = (cloud.quotas, cloud.capacity, cloud.prices, cloud.api)
     assert [port for port in ports if isinstance(port, Missing)] == []
     assert isinstance(cloud.signed_out(), NotSignedIn)
+
+
+def test_three_ways_to_serve_and_the_checks_are_there(tmp_path: Path) -> None:
+    cloud = connect(tmp_path)
+    assert tuple(cloud.endpoints) == ("tpu", "gce", "run")
+    assert not isinstance(cloud.waste, Missing)
+    assert cloud.reading is not None
+    assert cloud.reading(cloud.waste.reads) is cloud.reading(cloud.waste.reads)
+
+
+def test_with_replay_nothing_leads_past_googles_own_api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(CALLER))
+    assert {word: type(service).__name__ for word, service in connect(tmp_path).endpoints.items()} == {
+        "tpu": "Tpu",
+        "gce": "Gce",
+        "run": "CloudRun",
+    }
+    with pytest.raises(NotRecorded, match=r"outside Google's API about docker\.io/x:1"):
+        not_recorded("docker.io/x:1", 7)
 
 
 def test_with_replay_the_whole_cloud_answers_from_recordings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
