@@ -6,11 +6,11 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clouds.azure.meters import ALL, WASTE
 from clouds.azure.prices import BUNDLED, Row, refreshed_path, rows_of
@@ -75,10 +75,8 @@ def refresh(
     known = {row.key for row in old}
     fresh: dict[tuple[str, str], Row] = {}
     count: Counter[str] = Counter()
-    lists: dict[str, list[Mapping[str, Any]]] = {}
-    for rate in rates:
-        report(f"{rate.section}: {rate.key}")
-        found = [row for row in _read(api, rate, now(), lists) if _wanted(row, known)]
+    for rate, listed in _read(api, rates, now(), report):
+        found = [row for row in listed if _wanted(row, known)]
         _refuse_a_loss(rate, old, found)
         fresh.update({(row.key, row.location): row for row in found})
         count[rate.section] += len(found)
@@ -103,17 +101,27 @@ def refresh(
     )
 
 
-def _read(api: AzureApi, rate: Rate, now: datetime, lists: dict[str, list[Mapping[str, Any]]]) -> list[Row]:
-    """The rows of a rate, dated today: the API says when a price began, and that it is in force now."""
-    found: list[Row] = []
-    for place in PLACES if rate.each_region else ("",):
-        asked = rate.asking(place)
-        if asked not in lists:
-            if rate.each_region:
-                lists.clear()  # one region's machines at a time stay in memory
-            lists[asked] = read(api, asked)
-        found += rows(rate, offers(lists[asked], now))
-    return [replace(row, as_of=f"{now:%Y-%m-%d}", source="Azure Retail Prices API") for row in found]
+def _read(
+    api: AzureApi, rates: Iterable[Rate], now: datetime, report: Callable[[str], None]
+) -> Iterator[tuple[Rate, list[Row]]]:
+    """The rows of each rate, dated today: the API says when a price began, and that it is in force now.
+
+    Rates with one condition share its answer: the machines of one region are several pages.
+    """
+    groups: dict[tuple[str, bool], list[Rate]] = {}
+    for rate in rates:
+        groups.setdefault((rate.asking(), rate.each_region), []).append(rate)
+    for group in groups.values():
+        found: list[list[Row]] = [[] for _ in group]
+        for rate in group:
+            report(f"{rate.section}: {rate.key}")
+        for place in PLACES if group[0].each_region else ("",):
+            listed = tuple(offers(read(api, group[0].asking(place)), now))
+            for rate, held in zip(group, found, strict=True):
+                held += rows(rate, listed)
+        today = {"as_of": f"{now:%Y-%m-%d}", "source": "Azure Retail Prices API"}
+        for rate, held in zip(group, found, strict=True):
+            yield rate, [replace(row, **today) for row in held]
 
 
 def _wanted(row: Row, known: set[str]) -> bool:

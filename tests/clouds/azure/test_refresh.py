@@ -109,6 +109,15 @@ def test_it_says_what_it_is_reading(tmp_path: Path) -> None:
     assert said == [f"{rate.section}: {rate.key}" for rate in SOME]
 
 
+def test_the_machines_of_a_region_are_asked_for_once_for_all_their_prices(tmp_path: Path) -> None:
+    machines = tuple(rate for rate in RATES if rate.key.startswith("vm/"))
+    spot = machine(0.68, skuName="NC24ads A100 Spot")
+    api, network, _ = rig({LIST: [listed(machine(3.5), spot), listed()]})
+    done = refresh(api, home(tmp_path), now=lambda: NOW, rates=machines)
+    assert (len(machines), len(network.sent)) == (3, len(PLACES))
+    assert table(done.path)["vm/Standard_NC24ads_A100_v4/spot", "eastus"][0] == 0.68
+
+
 def test_the_bundled_table_is_written_as_a_refresh_would_write_it() -> None:
     assert written(rows_of(BUNDLED)) == BUNDLED.read_text("utf-8")
 

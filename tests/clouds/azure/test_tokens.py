@@ -16,7 +16,7 @@ from clouds.azure.tokens import ARM_SCOPE, Tokens
 from clouds.errors import CloudError, CredentialExpired, NotInstalled, NotSignedIn, PermissionMissing, Unreachable
 from tests.clouds.azure.rig import NOW, OTHER, TENANT, Clock, Credential, Token
 
-AZ = """#!{python}
+AZ = """#!{python} -IS
 import json, os, sys, time
 with open(os.environ["AZ_LOG"], "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
@@ -79,7 +79,6 @@ def test_what_the_real_credential_says_is_worded_and_holds_no_token(
     monkeypatch.setenv("AZ_BROKEN", TENANT)
     monkeypatch.setenv("AZ_SAYS", f"{says} Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.abcdefghij")
     tokens = Tokens(session.build)
-    assert tokens.get(OTHER) == f"secret-token-of-{OTHER}"
     with pytest.raises(kind) as told:
         tokens.get(TENANT)
     assert type(told.value) is kind
