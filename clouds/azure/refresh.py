@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from clouds.azure.meters import ALL, WASTE
 from clouds.azure.prices import BUNDLED, Row, refreshed_path, rows_of
 from clouds.azure.rates import Rate
-from clouds.azure.retail import offers, read, rows
+from clouds.azure.retail import SOURCE, offers, read, rows
 from clouds.errors import Unexpected
 
 if TYPE_CHECKING:
@@ -118,10 +118,9 @@ def _read(
         for place in PLACES if group[0].each_region else ("",):
             listed = tuple(offers(read(api, group[0].asking(place)), now))
             for rate, held in zip(group, found, strict=True):
-                held += rows(rate, listed)
-        today = {"as_of": f"{now:%Y-%m-%d}", "source": "Azure Retail Prices API"}
+                held.extend(rows(rate, listed))
         for rate, held in zip(group, found, strict=True):
-            yield rate, [replace(row, **today) for row in held]
+            yield rate, [replace(row, as_of=f"{now:%Y-%m-%d}", source=SOURCE) for row in held]
 
 
 def _wanted(row: Row, known: set[str]) -> bool:
