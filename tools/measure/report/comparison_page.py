@@ -20,6 +20,7 @@ from tools.measure.report.loads import load_charts_across
 from tools.measure.report.page import Block, Cell, Chart, Charts, Lines, Page, Section, Table
 from tools.measure.report.questions_table import clipped
 from tools.measure.report.run_page import lead
+from tools.measure.report.toolcall_blocks import toolcall_sections
 from tools.measure.report.versus_blocks import drift_table, versus_section
 
 MANY = 4
@@ -39,6 +40,7 @@ def comparison_page(found: Comparison, runs: Sequence[Run]) -> Page:
         Charts(tuple(_charts(found, runs, names))),
         *ladder_sections(found.ladder, runs),
         *decision_section(runs, names),
+        *toolcall_sections(runs, names),
         *drafter_sections(found.drafters),
         *(versus_section(each, found.base_name, folded=many) for each in found.versus),
         Section("What to know besides", (Lines(tuple(report.notes(found, runs))),)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.measure.ladder.across import Across, overlay
 from tools.measure.ladder.autopsy import Autopsy
-from tools.measure.ladder.counts import Counted, RungCount, grid
+from tools.measure.ladder.counts import Counted, RungCount, grid, lost
 from tools.measure.ladder.from_runs import ladders_of
 from tools.measure.ladder.frontier import Frontier
 from tools.measure.ladder.records import Ladder
@@ -75,6 +75,8 @@ def _ladder(ladder: Ladder, counted: Counted, autopsies: Sequence[Autopsy], fron
     blocks: list[Block] = [Charts(tuple(each for each in charts if each is not None)), _counts(counted)]
     if autopsies:
         blocks.append(Section("How answers fail", (_autopsies(autopsies),)))
+    if len(ladder.rungs) > 2:
+        blocks.append(Section("Questions that two rungs both lose", (_shared(ladder),), folded=True))
     blocks += _stones(counted)
     return Section(f"Ladder: {counted.ladder}", tuple(blocks))
 
@@ -118,6 +120,13 @@ def _autopsies(rows: Sequence[Autopsy]) -> Table:
     return Table(heads, made, frozenset(range(1, len(heads))))
 
 
+def _shared(ladder: Ladder) -> Table:
+    """How many questions each pair of rungs loses; a rung with itself is what it loses."""
+    gone = {rung.name: lost(ladder, rung.name) for rung in ladder.rungs[1:]}
+    rows = tuple((Cell(one), *(Cell(f"{len(gone[one] & gone[other]):,}") for other in gone)) for one in gone)
+    return Table(("both lose", *gone), rows, frozenset(range(1, len(gone) + 1)))
+
+
 def _stones(counted: Counted) -> Iterator[Section]:
     stones, ghosts = counted.tombstones, counted.ghosts
     if stones:
@@ -149,6 +158,7 @@ def _across(found: Across, ladders: Sequence[Ladder]) -> Section:
     width = len(next(iter(shared.values()), ""))
     caption = f"{names} over each other: one cell a question."
     chart = grid_chart("Ladders over each other", shared, ids[:width], ends, caption=caption, overlay=True)
+    times = {"times_tokens": "times the tokens", "times_seconds": "times the time"} if len(found.ladders) == 2 else {}
     rows = tuple(
         (
             Cell(row.rung),
@@ -158,12 +168,13 @@ def _across(found: Across, ladders: Sequence[Ladder]) -> Section:
                 f"{row.furthest.different:,}", small=_pair(row.furthest.first, row.furthest.second, len(found.ladders))
             ),
             num(float(row.lost_on_all), f"across|{row.rung}|lost_on_all"),
+            *(num(getattr(row, name), f"across|{row.rung}|{name}") for name in times),
         )
         for row in found.rungs
     )
     heads = (
         "rung", *(f"right, {name}" for name in found.ladders), "graded differently, closest pair", "furthest pair",
-        "lost on all",
+        "lost on all", *times.values(),
     )  # fmt: skip
     table = Table(heads, rows, frozenset(range(1, len(heads))))
     out = (f"Not compared, since not every ladder has them: {', '.join(found.left_out)}.",) if found.left_out else ()

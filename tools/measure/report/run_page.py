@@ -18,6 +18,7 @@ from tools.measure.report.loads import decode_behind, load_charts
 from tools.measure.report.paced_chart import paced_chart
 from tools.measure.report.page import Block, Cards, Cell, Charts, Page, Section, num
 from tools.measure.report.questions_table import passphrases, question_sections
+from tools.measure.report.toolcall_blocks import toolcall_sections
 
 CARDS = 12
 
@@ -28,7 +29,13 @@ def run_page(run: Run) -> Page:
         *load_charts(run),
         *(each for each in (paced_chart(run), decode_behind(run), rung_chart(run)) if each is not None),
     ]
-    blocks: list[Block] = [troubles(run), Cards(tuple(_cards(run))), Charts(tuple(charts)), *decision_section((run,))]
+    blocks: list[Block] = [
+        troubles(run),
+        Cards(tuple(_cards(run))),
+        Charts(tuple(charts)),
+        *decision_section((run,)),
+        *toolcall_sections((run,)),
+    ]
     long = run.part("longcontext")
     if long and (table := passphrases(long)):
         blocks.append(Section("Passphrases in long prompts", (table,)))

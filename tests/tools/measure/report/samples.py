@@ -214,6 +214,24 @@ def knee(id_: str = "knee") -> Run:
     return made(id_, parts=(part("knee", figures),))
 
 
+def tool_calls(id_: str = "tools") -> Run:
+    """A tool that counts, always right; one that returns rows, miscounted where lists are long; Python not readable."""
+    asked = []
+    for size in (330, 11, 110):
+        for n in range(4):
+            for arm in ("count", "rows", "python"):
+                wrong = arm == "rows" and (size == 330 or (size == 110 and n == 0))
+                asked.append(
+                    Item(
+                        id=f"{arm}-{size}.{n}", kind=arm, question="How many?", expected="3", reply="",
+                        said="2" if wrong else "3",
+                        right=not wrong and arm != "python", outcome="no tool parser" if arm == "python" else "ok",
+                        facts={"size": size, "miss": "miscounted" if wrong else ""},
+                    )
+                )  # fmt: skip
+    return made(id_, parts=(part("toolcalls", items=tuple(asked)),))
+
+
 def drafters() -> list[Run]:
     """No drafter, and one of two tokens that pays up to 16 at once."""
     runs = []

@@ -9,6 +9,8 @@ import pytest
 from tests.tools.measure.report import samples
 from tests.tools.measure.report.reading import Reader
 from tools.measure.comparing.compare import compare
+from tools.measure.ladder.counts import lost
+from tools.measure.ladder.from_runs import ladders_of
 from tools.measure.quoted import quoted_run
 from tools.measure.record import Departure, PlanCited, Run
 from tools.measure.report import html, markdown
@@ -249,3 +251,21 @@ def test_a_long_set_of_questions_is_scrolled_and_not_shrunk_to_nothing() -> None
     (least,) = re.findall(r'<svg class="chart" style="min-width:(\d+)px"', text)
     assert int(least) / 1319 > 2
     assert "min-width" not in html.render(page_of(samples.rung("BF16", 0, 250))).split("</style>")[1]
+
+
+def test_who_counts_is_shown_by_size_with_the_cause_of_each_miss() -> None:
+    page = read(samples.tool_calls())
+    assert "who counts ids in the list right miscounted count 11 4 of 4 0 count 110 4 of 4 0" in page.text
+    assert "rows 11 4 of 4 0 rows 110 3 of 4 1 rows 330 0 of 4 4" in page.text
+    assert "python is not scored: the endpoint returns no tool calls that can be read." in page.text
+    assert page.charts[0].rows == {"count": "r" * 12, "rows": "rrrr" + "wrrr" + "wwww"}
+
+
+def test_questions_that_two_rungs_both_lose_are_counted_for_every_pair() -> None:
+    runs = samples.ladder(count=100)
+    page = read(*runs)
+    (ladder,), _ = ladders_of(runs)
+    own = lost(ladder, "Q4_0")
+    shared = " ".join(str(len(own & lost(ladder, other.name))) for other in ladder.rungs[1:])
+    assert f"Q4_0 {shared} Q3_K_M" in page.text
+    assert "both lose Q8_0 Q5_K_M Q4_0 Q3_K_M Q2_K Q8_0" in page.text
