@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+LOCAL = ("127.0.0.1", "::1", "localhost")
+
 
 @pytest.fixture(autouse=True)
 def _nobody_is_signed_in(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -25,8 +27,16 @@ def _only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = socket.socket.connect
 
     def local(self: socket.socket, address: Any) -> None:
-        if self.family != getattr(socket, "AF_UNIX", None) and str(address[0]) not in ("127.0.0.1", "::1", "localhost"):
+        if self.family != getattr(socket, "AF_UNIX", None) and str(address[0]) not in LOCAL:
             raise AssertionError(f"a test tried to reach {address[0]}")
         connect(self, address)
 
+    resolve = socket.getaddrinfo
+
+    def known(host: Any, *more: Any, **named: Any) -> Any:
+        if str(host) not in LOCAL:
+            raise AssertionError(f"a test tried to reach {host}")
+        return resolve(host, *more, **named)
+
     monkeypatch.setattr(socket.socket, "connect", local)
+    monkeypatch.setattr(socket, "getaddrinfo", known)

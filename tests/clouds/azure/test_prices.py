@@ -11,6 +11,7 @@ from clouds.azure.api import AzureApi
 from clouds.azure.prices import BUNDLED, EXCLUDES, AzurePrices, refreshed_path, rows_of
 from clouds.errors import Throttled, Unexpected
 from clouds.models import Price
+from tests.clouds.azure.recorded import Recorded
 from tests.clouds.azure.rig import Answer, Network, problem, rig
 
 LIST = "GET /api/retail/prices"
@@ -279,3 +280,21 @@ def test_a_price_needs_no_sign_in() -> None:
         credential=lambda: (_ for _ in ()).throw(AssertionError), inner=Network({LIST: listed(machine(3.673))})
     )
     assert AzurePrices(api, Path("nowhere"), now=lambda: NOW).live(f"vm/{A100}/on-demand", "eastus") is not None
+
+
+@pytest.mark.parametrize(
+    ("scenario", "key", "location"),
+    [
+        (
+            "machine/pay_as_you_go_on_the_second_page_among_reservations_windows_and_spot",
+            f"vm/{A100}/on-demand",
+            "eastus",
+        ),
+        ("container_apps/the_first_tier_is_free_and_comes_last", "container-apps/active-vcpu", "eastus"),
+        ("disk/three_meters_of_one_sku", "disk/P80-LRS", "eastus"),
+        ("nat_gateway/a_meter_of_no_region", "nat-gateway/standard", "westeurope"),
+    ],
+)
+def test_each_trap_of_the_article_is_a_recorded_answer_too(scenario: str, key: str, location: str) -> None:
+    recorded = Recorded(f"prices/{scenario}")
+    recorded.check(AzurePrices(recorded.api, Path("nowhere"), now=lambda: NOW).live(key, location))
