@@ -18,7 +18,7 @@ from clouds.azure.errors import told
 from clouds.azure.lro import Begun, Look
 from clouds.azure.pace import wait_of
 from clouds.azure.paths import Sending, sending, type_of
-from clouds.azure.tenants import Directory
+from clouds.azure.tenants import EVERY, Directory
 from clouds.azure.tokens import Credential, Tokens
 from clouds.azure.versions import row
 from clouds.azure.words import REMEDIES, bounded
@@ -80,6 +80,8 @@ class AzureApi:
 
         An empty listing is believed only where the subscription says that its provider is registered; else ApiDisabled.
         """
+        if call.service == "subscriptions" and call.parameters.get("tenant") == EVERY:
+            return self.directory.listing()
         scope = self._placed(call, scope)
         answer: Any = None
         for page in self.pages(call, scope=scope, once=once):

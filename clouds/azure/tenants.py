@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TENANTS = Call("tenants", "list")
 SUBSCRIPTIONS = Call("subscriptions", "list")
+EVERY = "*"
+"""As `tenant` of a call that lists subscriptions: those of every tenant that the sign-in reaches."""
 CHOICE = ("MODELRIG_AZURE_SUBSCRIPTION", "AZURE_SUBSCRIPTION_ID")
 
 
@@ -87,6 +89,23 @@ class Directory:
     def subscriptions(self) -> tuple[Subscription, ...]:
         """Every subscription of every tenant that answered, each once. Raises CloudError when no tenant did."""
         return tuple(each for tenant in self.tenants() for each in tenant.subscriptions)
+
+    def listing(self) -> dict[str, Any]:
+        """The subscriptions of every tenant as one answer of ARM's form, to look into all of them.
+
+        A tenant that did not answer stands there by its own id, in the state "Unread": whoever looks into that place
+        gets the tenant's error, so that it is not taken for a tenant with nothing in it.
+        """
+        rows = []
+        for tenant in self.tenants():
+            if tenant.problem is not None:
+                self.learn(tenant.id, tenant.id)
+                rows.append({"subscriptionId": tenant.id, "displayName": tenant.name, "state": "Unread"})
+            rows += [
+                {"subscriptionId": each.id, "displayName": each.name, "state": each.state}
+                for each in tenant.subscriptions
+            ]
+        return {"value": rows}
 
     def default(self) -> str:
         """The subscription that is used where none is named. Raises InvalidInput where it is not clear which."""

@@ -32,6 +32,7 @@ from clouds.azure.checks import (
 )
 from clouds.azure.checks.commands import account_line, command, query
 from clouds.azure.prices import EXCLUDES
+from clouds.azure.tenants import EVERY
 from clouds.models import Scope
 from clouds.models.waste import Listing, WasteCheck
 from clouds.models.waste_pack import WastePack
@@ -62,8 +63,8 @@ CHECKS: tuple[WasteCheck, ...] = (
 
 PACK = WastePack(
     checks=CHECKS,
-    places=Listing("subscriptions", "list", "value"),
-    place=lambda row: row["subscriptionId"] if row.get("state", "Enabled") in ("Enabled", "Warned", "PastDue") else "",
+    places=Listing("subscriptions", "list", "value", {"tenant": EVERY}),
+    place=lambda row: "" if row.get("state") == "Deleted" else row["subscriptionId"],  # disabled ones may still bill
     home="",
     permissions=permissions.permissions,
     policy=lambda: json.dumps(policies()["scanner"]),
