@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clouds.base import Cloud, EndpointService
 from clouds.lazily import Services
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clouds.gcp.identity import GcpIdentity
     from clouds.gcp.prices import GcpPrices
     from clouds.gcp.quotas import GcpQuotas
+    from clouds.gcp.refusals import Memory
     from clouds.models.waste_pack import WastePack
 
 
@@ -39,12 +40,13 @@ def connect(home: Path) -> Cloud:
 
     api = GcpApi(build=source, taps=taps)
     identity, quotas, prices = GcpIdentity(api), GcpQuotas(api), GcpPrices(api, home)
+    capacity = GcpCapacity(api, home, prices)
     return Cloud(
         name="gcp",
         identity=identity,
-        endpoints=_services(api, identity, quotas, prices, live=player is None),
+        endpoints=_services(api, identity, quotas, prices, capacity.memory, live=player is None),
         quotas=quotas,
-        capacity=GcpCapacity(api, home, prices),
+        capacity=capacity,
         prices=prices,
         api=api,
         waste_pack=_pack,
@@ -60,35 +62,35 @@ def _pack() -> WastePack:
 
 
 def _services(
-    api: GcpApi, identity: GcpIdentity, quotas: GcpQuotas, prices: GcpPrices, *, live: bool
+    api: GcpApi, identity: GcpIdentity, quotas: GcpQuotas, prices: GcpPrices, memory: Memory, *, live: bool
 ) -> Mapping[str, EndpointService]:
     """Three ways to serve. Where answers are recorded, what leads past Google's own API is refused and not sent."""
 
-    def tpu() -> EndpointService:
-        from clouds.gcp.endpoints.tpu import Tpu
-
-        if live:
-            return Tpu(api, identity, quotas, prices)
+    def recorded_only(*names: str) -> dict[str, Any]:
         from clouds.gcp.replayed import not_recorded
 
-        return Tpu(api, identity, quotas, prices, open_tunnel=not_recorded, digest=not_recorded)
+        return dict.fromkeys(names, not_recorded)
+
+    def tpu() -> EndpointService:
+        from clouds.gcp.learning import LearningTpu
+
+        outside = {} if live else recorded_only("open_tunnel", "digest")
+        made = LearningTpu(api, identity, quotas, prices, **outside)
+        made.memory = memory
+        return made
 
     def gce() -> EndpointService:
-        from clouds.gcp.endpoints.gce import Gce
+        from clouds.gcp.learning import LearningGce
 
-        if live:
-            return Gce(api, identity, quotas, prices)
-        from clouds.gcp.replayed import not_recorded
-
-        return Gce(api, identity, quotas, prices, open_tunnel=not_recorded, digest=not_recorded)
+        outside = {} if live else recorded_only("open_tunnel", "digest")
+        made = LearningGce(api, identity, quotas, prices, **outside)
+        made.memory = memory
+        return made
 
     def run() -> EndpointService:
         from clouds.gcp.endpoints.run import CloudRun
 
-        if live:
-            return CloudRun(api, identity, quotas, prices)
-        from clouds.gcp.replayed import not_recorded
-
-        return CloudRun(api, identity, quotas, prices, tokens=not_recorded, digest=not_recorded)
+        outside = {} if live else recorded_only("tokens", "digest")
+        return CloudRun(api, identity, quotas, prices, **outside)
 
     return Services({"tpu": tpu, "gce": gce, "run": run})

@@ -62,7 +62,13 @@ class Memory:
         """Remember what a create was refused with; other errors than "not offered" and "no capacity" say nothing."""
         if isinstance(error, NotOffered | NoCapacity):
             outcome: Outcome = "not offered" if isinstance(error, NotOffered) else "stockout"
-            self._add(Outcomes(kind, zone, market, outcome, self._stamp(), error.answered[:200], elsewhere(error)))
+            self.said(kind, zone, market, outcome, error.answered, elsewhere(error))
+
+    def said(
+        self, kind: str, zone: str, market: str, outcome: Outcome, words: str, elsewhere: tuple[str, ...] = ()
+    ) -> None:
+        """Remember what a place said, and which others it named."""
+        self._add(Outcomes(kind, zone, market, outcome, self._stamp(), words[:200], elsewhere))
 
     def granted(self, kind: str, zone: str, market: str) -> None:
         """Remember that a create was granted."""

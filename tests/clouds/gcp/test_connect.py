@@ -46,8 +46,8 @@ def test_three_ways_to_serve_and_the_checks_are_there(tmp_path: Path) -> None:
 def test_with_replay_nothing_leads_past_googles_own_api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, str(CALLER))
     assert {word: type(service).__name__ for word, service in connect(tmp_path).endpoints.items()} == {
-        "tpu": "Tpu",
-        "gce": "Gce",
+        "tpu": "LearningTpu",
+        "gce": "LearningGce",
         "run": "CloudRun",
     }
     with pytest.raises(NotRecorded, match=r"outside Google's API about docker\.io/x:1"):
