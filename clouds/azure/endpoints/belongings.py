@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clouds.azure.api import AzureApi
 from clouds.azure.endpoints import binding, ending, ids, parts, tags
+from clouds.azure.endpoints.making import Maker
 from clouds.base import Ledger
 from clouds.errors import CloudError, NotFound
 from clouds.models import Call, Scope
@@ -72,6 +73,16 @@ def written(ledger: Ledger, deployment: str) -> list[Call]:
     """What the ledger says was made and is not known to be gone."""
     steps = ledger.steps(deployment) if deployment else ()
     return [step.call for step in steps if step.state in {"intent", "done"} and str(step.call) in parts.KINDS]
+
+
+def close(maker: Maker) -> None:
+    """Mark as undone what the ledger has and Azure no longer knows: its own end may have taken it."""
+    for call in written(maker.ledger, maker.deployment):
+        try:
+            if parts.look(maker.api, call) is None:
+                maker.forget(call)
+        except CloudError:
+            continue  # it stays written down
 
 
 def right(scope: str, deployment: str) -> Call:

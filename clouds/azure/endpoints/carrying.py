@@ -100,7 +100,7 @@ def begin(
     if not promised.going_on:
         if any(step.state in {"intent", "done"} for step in maker.ledger.steps(plan.deployment)):
             undo(run, [step.call for step in steps])
-        run.remember(expires=tags.stamp(promised.end), ended=False)
+        run.remember(expires=tags.stamp(promised.end), ended=False, doomed=False)
     return run
 
 
@@ -175,7 +175,7 @@ def _taken_back(run: Run, error: CloudError) -> None:
 
 def _end(run: Run) -> removal.Removed:
     removed = undo(run, [step.call for step in run.steps])
-    run.remember(ended=removed.gone)
+    run.remember(ended=removed.gone, doomed=bool(removed.later))
     return removed
 
 
@@ -204,10 +204,18 @@ def _check_not_over(run: Run) -> None:
 
 
 def _give_up(run: Run, region: str, attempt: dict[str, Any]) -> None:
+    """Take a region's parts away. Raises Unexpected when they stay: the next place needs the same names."""
     removed = undo(run, run.of(region))
     attempt["undone"] = removed.gone
     attempt["left"] = [f"{part.part}: {part.detail}" for part in removed.parts if part.outcome == "still there"]
-    run.remember()
+    run.remember(**({"doomed": True} if removed.later else {}))
+    if not removed.gone:
+        raise Unexpected(
+            f"deploying {run.plan.spec.name}",
+            answered=f"{region}: {_said(attempt)}. It could not be taken back: {'; '.join(attempt['left'])}",
+            code=str(attempt["code"]),
+            fix="Repeat this call: it takes that back first, then goes on elsewhere. delete_endpoint ends it.",
+        )
 
 
 def _attempt(run: Run, region: str, error: CloudError) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from clouds.azure.endpoints import ids, keys, parts
 from clouds.azure.endpoints.parts import Found, kind_of
 from clouds.azure.lro import Begun
 from clouds.base import Ledger, Progress, Step
-from clouds.errors import Cancelled, CloudError, Conflict, Throttled, Unexpected, Unreachable
+from clouds.errors import Cancelled, CloudError, Conflict, NotFound, Throttled, Unexpected, Unreachable
 from clouds.models import Call, Scope
 
 TRIES = 6
@@ -118,6 +118,8 @@ class Maker:
         """Wait for what is under way already. Raises Azure's own words when it fails, with the part written down."""
         try:
             self.api.poll(_resource(call, found), progress=self.progress, timeout=kind_of(call).within)
+        except NotFound:
+            return self._put(step, call, again=False)  # it was being deleted
         except CloudError:
             if (now := parts.look(self.api, call)) is not None and now.bad:
                 return now

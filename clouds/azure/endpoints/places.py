@@ -20,7 +20,10 @@ def asked(api: AzureApi, scope: Scope) -> tuple[Sequence[str], tuple[Unread, ...
     if scope.account:
         return (scope.account.lower(),), ()
     found, unread = list[str](), list[Unread]()
-    for tenant in api.directory.tenants():
+    tenants = api.directory.tenants()
+    if any(tenant.problem is not None for tenant in tenants):
+        tenants = api.directory.tenants(again=True)  # what failed once may have passed
+    for tenant in tenants:
         if tenant.problem is not None:
             unread.append(missed(Call("subscriptions", "list"), tenant.name or tenant.id, tenant.problem))
         found += [each.id for each in tenant.subscriptions if each.enabled]

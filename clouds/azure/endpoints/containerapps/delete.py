@@ -85,6 +85,7 @@ def carry_out(
     maker = Maker(api, ledger, progress, found.deployment)
     removed = take_away(maker, found.calls, now)
     maker.drop(str(invoke.awaited("")))
+    belongings.close(maker)
     parts_gone = removed.parts or (DeletedPart(part=f"container app {ref.name}", outcome="was not there"),)
     gone = removed.gone and belongings.nothing_left(api, found.calls)
     if gone:

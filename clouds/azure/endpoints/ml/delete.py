@@ -102,6 +102,7 @@ def carry_out(
     maker = Maker(api, ledger, progress, found.deployment)
     removed = take_away(maker, found.calls, now)
     maker.drop(AWAITED)
+    belongings.close(maker)
     gone_parts = removed.parts or (DeletedPart(part=f"endpoint {ref.name}", outcome="was not there"),)
     gone = removed.gone and belongings.nothing_left(api, found.calls)
     return Deletion(ref=ref, parts=gone_parts, gone=gone, note=removed.later)
