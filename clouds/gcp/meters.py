@@ -1,16 +1,14 @@
 """What Google bills a resource by: the rows of the price table that one machine, disk or node is made of.
 
-A machine with GPUs is a sum of GPU and host rows where the table has no row for both; a TPU machine is its chips alone,
-the host included (facts of the Billing Catalog, 2026-11-29). Rates are looked up by region.
+A machine type stands for all that belongs to it, GPUs included (the price book makes the sum where Google prices them
+apart); a TPU machine is its chips alone, the host included (facts of the Billing Catalog, 2026-11-29). Rates are looked
+up by region.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from clouds.gcp.checks.words import last, number, region
@@ -19,21 +17,11 @@ from clouds.models.waste import Meter
 _TPU_MACHINES = {"ct5p": "v5p", "ct6e": "v6e", "tpu7x": "tpu7x", "ct5lp": "v5e"}
 _TPU_NODES = {"V5LITE_POD": "v5e", "V5P": "v5p", "V6E": "v6e"}
 _BY_CORES = frozenset({"v2", "v3", "v4", "v5p"})
-"""TPU versions whose type names count cores: two cores are one chip (Cloud TPU documentation, read 2026-11-29)."""
-_GPU_OF = {"g2": "l4", "a2-highgpu": "a100-40gb", "a2-megagpu": "a100-40gb", "a2-ultragpu": "a100-80gb",
-           "a3-highgpu": "h100", "a3-megagpu": "h100-mega", "a3-ultragpu": "h200", "a4-highgpu": "b200"}  # fmt: skip
+"""TPU versions whose type names count cores: two cores are one chip (v5p-8 is 4 chips, price table of 2026-07-09)."""
 _GPU_TYPES = {"nvidia-l4": "l4", "nvidia-tesla-t4": "t4", "nvidia-tesla-a100": "a100-40gb",
               "nvidia-a100-80gb": "a100-80gb", "nvidia-h100-80gb": "h100", "nvidia-h100-mega-80gb": "h100-mega",
               "nvidia-h200-141gb": "h200", "nvidia-b200": "b200"}  # fmt: skip
-_G2_GPUS = {"g2-standard-24": 2, "g2-standard-48": 4, "g2-standard-96": 8}
 _MULTIREGION = {"us": "us", "eu": "europe", "europe": "europe", "asia": "asia"}
-
-
-@cache
-def units() -> Mapping[tuple[str, str], str]:
-    """(key, location) -> unit, of every rate in the bundled table."""
-    table = json.loads((Path(__file__).parent / "prices.json").read_text("utf-8"))
-    return {(row[0], row[2]): row[1] for row in table["rows"]}
 
 
 def model_of(scheduling: Mapping[str, Any] | None) -> str:
@@ -55,43 +43,25 @@ def has_gpu(machine: str) -> bool:
 
 
 def machine(machine_type: str, place: str, model: str = "on-demand", accelerators: Any = ()) -> tuple[Meter, ...]:
-    """A machine of Compute Engine by the hour, with its GPUs or chips."""
+    """A machine of Compute Engine by the hour: its type with all that belongs to it, and GPUs that were put on it."""
     kind, where = last(machine_type), region(place)
     if is_tpu(kind):
         chips = re.search(r"-(\d+)t$", kind)
         key = f"tpu/{_TPU_MACHINES[kind.split('-', 1)[0]]}/{model}"
         return (Meter(key, "chip-hour", float(chips[1]) if chips else 1.0, where),)
-    whole = f"gce/{kind}/{model}"
-    if (whole, where) in units() or not (has_gpu(kind) or accelerators):
-        return (Meter(whole, "hour", 1.0, where), *_gpus(accelerators, where, model))
-    if not has_gpu(kind):
-        return (Meter(whole, "hour", 1.0, where), *_gpus(accelerators, where, model))
-    return (Meter(f"gce-host/{kind}/{model}", "hour", 1.0, where), *_own_gpus(kind, where, model))
-
-
-def _own_gpus(kind: str, where: str, model: str) -> tuple[Meter, ...]:
-    family = "g2" if kind.startswith("g2-") else "-".join(kind.split("-")[:2])
-    name = _GPU_OF.get(family)
-    count = re.search(r"-(\d+)g$", kind)
-    if name is None:
-        return (Meter(f"gce-gpu/{family}/{model}", "GPU-hour", 1.0, where),)
-    return _gpu(name, int(count[1]) if count else _G2_GPUS.get(kind, 1), where, model)
+    return (
+        Meter(f"gce/{kind}/{model}", "hour", 1.0, where),
+        *(() if has_gpu(kind) else _gpus(accelerators, where, model)),
+    )
 
 
 def _gpus(accelerators: Any, where: str, model: str) -> tuple[Meter, ...]:
-    found: list[Meter] = []
+    found = []
     for each in accelerators or ():
         name = last(each.get("acceleratorType"))
-        found += _gpu(_GPU_TYPES.get(name, name), int(number(each.get("acceleratorCount"))), where, model)
+        key = f"gce-gpu/{_GPU_TYPES.get(name, name)}/{model}"
+        found.append(Meter(key, "GPU-hour", number(each.get("acceleratorCount")), where))
     return tuple(found)
-
-
-def _gpu(name: str, count: int, where: str, model: str) -> tuple[Meter, ...]:
-    """GPUs at the rate of one, or of so many together where the table has that instead."""
-    many = f"gce-gpu/{name}-x{count}/{model}"
-    if (many, where) in units():
-        return (Meter(many, f"{count}-GPU-hour", 1.0, where),)
-    return (Meter(f"gce-gpu/{name}/{model}", "GPU-hour", float(count), where),)
 
 
 def node(row: Mapping[str, Any], place: str) -> tuple[Meter, ...]:

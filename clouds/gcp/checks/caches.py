@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from clouds.gcp import meters
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import everywhere, in_each, locations, named_kind
 from clouds.gcp.checks.steps import MARK, call, remove_named, step, until
 from clouds.models import Scope
@@ -51,7 +51,7 @@ DATAPROC_CLUSTER = Kind(
     place=lambda row, _at: words.labels(row).get("goog-dataproc-location") or _zone(row) or "global",
     moving=("metrics", "status", "statusHistory"),
 )  # fmt: skip
-_GAUGE = "Google Cloud metrics list, read 2026-11-29: every running instance reports it"
+_GAUGE = LISTED + "every running instance reports it"
 
 
 def _ready(row: Row) -> bool:
@@ -139,7 +139,7 @@ MEMCACHE_IDLE = WasteCheck(
     meter="vCPU and GiB by the hour; the table has no rate for them", min_age=timedelta(days=14),
     spares=("a client in 14 days", "not ready", "not measured"), unchecked=("how long it takes to fill it again",),
 )  # fmt: skip
-_OPS = "Google Cloud metrics list, read 2026-11-29: every instance reports it, also when nobody reads"
+_OPS = LISTED + "every instance reports it, also when nobody reads"
 
 
 def _file_key(row: Row) -> tuple[str, ...]:
@@ -156,14 +156,18 @@ FILE_WRITES = usage(
 )  # fmt: skip
 
 
+_TIERS = {"high-scale-ssd": "zonal", "enterprise": "regional"}
+"""Older names of two tiers, described in the same words as the newer ones (discovery file v1, 2026-11-29)."""
+
+
 def _file(row: Row, seen: Seen) -> Waste | None:
     if not _ready(row) or seen.metric(FILE_READS, row) or seen.metric(FILE_WRITES, row):
         return None
     gib = sum(words.number(each.get("capacityGb")) for each in row.get("fileShares") or ())
     tier = str(row.get("tier") or "").lower().replace("_", "-")
-    place = words.name_place(row, seen.at)
+    place, rate = words.name_place(row, seen.at), _TIERS.get(tier, tier)
     return Waste(f"{gib:g} GiB {tier}, and not one operation in 14 days",
-                 (Meter(f"filestore/{tier}", "GiB-month", gib, words.region(place)),),
+                 (Meter(f"filestore/{rate}", "GiB-month", gib, words.region(place)),),
                  blocked="it is protected from deletion" if row.get("deletionProtectionEnabled") else "",
                  evidence={"GiB": gib, "tier": tier})  # fmt: skip
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from clouds.gcp import meters
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
-from clouds.gcp.checks.reads import INSTANCES, PARTIAL, aggregated, compute_kind, gce_key
+from clouds.gcp.checks.metrics import LISTED, usage
+from clouds.gcp.checks.reads import INSTANCES, aggregated, compute_kind, gce_key
 from clouds.gcp.checks.steps import at, gone, remove, step, until
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
@@ -15,7 +15,7 @@ from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
 RESERVATIONS = aggregated("reservations", "compute.googleapis.com/Reservation")
 FUTURE = aggregated("futureReservations")
 COMMITMENTS = Listing(
-    "compute", "regionCommitments.aggregatedList", "items.*.commitments", PARTIAL,
+    "compute", "regionCommitments.aggregatedList", "items.*.commitments",
     assets=("compute.googleapis.com/Commitment",),
 )  # fmt: skip
 NODE_GROUPS = aggregated("nodeGroups", "compute.googleapis.com/NodeGroup")
@@ -172,7 +172,7 @@ CPU = usage(
     "most CPU", INSTANCES, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
     gce_key, days=7, absent="unresolved", fold="max", unit="share",
     when=lambda row: row.get("status") == "RUNNING" and bool(words.made_by(row)),
-    source="Google Cloud metrics list, read 2026-11-29: every running machine reports it",
+    source=LISTED + "every running machine reports it",
 )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _idle_group(row: Row, seen: Seen) -> Waste | None:
                                    meters.model_of(each.get("scheduling")), each.get("guestAccelerators") or ())
     )  # fmt: skip
     return Waste(
-        f"all {size} machines under 3 % CPU for 7 days",
+        f"{words.count(size, 'machine')}, each under 3 % CPU for 7 days",
         lines,
         holds=tuple(words.compute_id(each, seen.at) for each in members),
         evidence={"machines": size},

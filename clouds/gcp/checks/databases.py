@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
-from clouds.gcp.checks.reads import everywhere, named_kind
+from clouds.gcp.checks.metrics import LISTED, usage
+from clouds.gcp.checks.reads import named_kind
 from clouds.gcp.checks.steps import gone, step, until
 from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
@@ -17,9 +17,11 @@ SQL = Listing("sqladmin", "instances.list", "items", assets=("sqladmin.googleapi
 BACKUPS = Listing(
     "sqladmin", "Backups.ListBackups", "backups", ask=lambda at: {"parent": f"projects/{at.account}"},
 )  # fmt: skip
-ALLOYDB = everywhere(
-    "alloydb", "projects.locations.clusters.instances.list", "instances", "alloydb.googleapis.com/Instance"
-)
+ALLOYDB = Listing(
+    "alloydb", "projects.locations.clusters.instances.list", "instances",
+    ask=lambda at: {"parent": f"projects/{at.account}/locations/-/clusters/-"},
+    assets=("alloydb.googleapis.com/Instance",),
+)  # fmt: skip
 SPANNER = Listing("spanner", "projects.instances.list", "instances", assets=("spanner.googleapis.com/Instance",))
 BIGTABLE = Listing(
     "bigtableadmin", "projects.instances.clusters.list", "clusters",
@@ -50,7 +52,7 @@ SPANNER_INSTANCE = named_kind("Spanner instance", SPANNER, "spanner", place=lamb
 CLUSTER = named_kind("Bigtable cluster", BIGTABLE, "bigtableadmin", dated=False,
                      place=lambda row, _at: words.region(words.last(row.get("location"))) or "global",
                      label=lambda row: f"{words.part(row['name'], 'instances')}/{words.last(row['name'])}")  # fmt: skip
-_GAUGE = "Google Cloud metrics list, read 2026-11-29: every running instance reports it"
+_GAUGE = LISTED + "every running instance reports it"
 
 
 def _settings(row: Row) -> dict[str, Any]:
@@ -240,7 +242,7 @@ def _spanner_runs(row: Row) -> bool:
 SPANNER_CALLS = usage(
     "requests", SPANNER, "spanner.googleapis.com/api/request_count", "spanner_instance", ("instance_id",),
     lambda row: (words.last(row["name"]),), days=14, absent="zero", when=_spanner_runs,
-    source="Google Cloud metrics list, read 2026-11-29: a counter that is emitted on use",
+    source=LISTED + "a counter that is emitted on use",
 )  # fmt: skip
 
 
@@ -274,8 +276,7 @@ BIGTABLE_CALLS = usage(
     days=14,
     absent="unresolved",
     when=lambda row: row.get("state") == "READY",
-    source="Google Cloud metrics list, read 2026-11-29: emitted on use; when a cluster was made is not said, so that "
-    "silence says nothing",
+    source=LISTED + "emitted on use; when a cluster was made is not said, so that silence says nothing",
 )
 
 

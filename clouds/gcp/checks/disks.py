@@ -10,7 +10,7 @@ from clouds.gcp.checks import words
 from clouds.gcp.checks.reads import DISKS, INSTANCES, aggregated, compute_kind
 from clouds.gcp.checks.steps import collection, remove, snapshot
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Listing, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
 
 SNAPSHOTS = Listing("compute", "snapshots.list", "items", assets=("compute.googleapis.com/Snapshot",))
 IMAGES = Listing("compute", "images.list", "items", assets=("compute.googleapis.com/Image",))
@@ -145,11 +145,16 @@ OLD_SNAPSHOT = WasteCheck(
 )  # fmt: skip
 
 
-def _uses_image(row: Row) -> tuple[str, ...]:
-    """The images that a disk, a template or an image was made from, or would make a machine from."""
+def _from_image(row: Row) -> tuple[str, ...]:
+    """The image that a disk or another image was made from."""
+    return (words.tail(row["sourceImage"]),) if row.get("sourceImage") else ()
+
+
+def _makes_from(row: Row) -> tuple[str, ...]:
+    """The images that a template makes machines from."""
     disks = (row.get("properties") or {}).get("disks") or ()
     named = [(each.get("initializeParams") or {}).get("sourceImage") for each in disks]
-    return tuple(words.tail(each) for each in (row.get("sourceImage"), *named) if each)
+    return tuple(words.tail(each) for each in named if each)
 
 
 def _family(row: Row) -> tuple[str, ...]:
@@ -160,8 +165,8 @@ def _unused_image(row: Row, seen: Seen) -> Waste | None:
     if row.get("status") != "READY" or not words.older(seen, row.get("creationTimestamp"), days=OLD_DAYS):
         return None
     link, family = words.tail(row.get("selfLink")), f"global/images/family/{row.get('family')}"
-    for read in (DISKS, TEMPLATES, IMAGES):
-        used = seen.index(read, _uses_image)
+    for read, by in ((DISKS, _from_image), (TEMPLATES, _makes_from), (IMAGES, _from_image)):
+        used = seen.index(read, by)
         if link in used or any(name.endswith(family) for name in used):
             return None
     if row.get("family"):
@@ -244,8 +249,6 @@ def _empty_pool(row: Row, seen: Seen) -> Waste | None:
     if row.get("state") != "READY" or int(words.number(status.get("diskCount"))):
         return None
     kind, place = words.last(row.get("storagePoolType")), words.region(words.spot(row))
-    from clouds.models.waste import Meter
-
     gib = words.number(row.get("poolProvisionedCapacityGb"))
     return Waste(
         f"holds no disk; {gib:g} GiB are provisioned",

@@ -9,7 +9,7 @@ from typing import Any
 from clouds.gcp import meters
 from clouds.gcp.checks import words
 from clouds.gcp.checks.disks import DISK
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import DISKS, INSTANCES, compute_kind, gce_key
 from clouds.gcp.checks.steps import at, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -18,7 +18,7 @@ from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
 MACHINE = compute_kind(
     "machine", INSTANCES, managed=words.machine_managed, moving=("lastStartTimestamp", "cpuPlatform")
 )
-_SOURCE = "Google Cloud metrics list, read 2026-11-29: every running machine reports it"
+_SOURCE = LISTED + "every running machine reports it"
 IDLE_CPU = 0.03
 IDLE_BYTES_A_SECOND = 1024
 
@@ -65,7 +65,7 @@ GPU = usage(
     fold="max",
     when=lambda row: _runs(row) and _gpu(row),
     unit="%",
-    source="Ops Agent metrics, read 2026-11-29: reported only where the agent is installed, silence says nothing",
+    source="Ops Agent metric list (2026-11-29): reported only where the agent is installed, silence says nothing",
 )
 
 
@@ -199,7 +199,8 @@ def _stopped(row: Row, seen: Seen) -> Waste | None:
     disks = seen.index(DISKS, _of_machine).get(words.tail(row.get("selfLink")), ())
     lines = tuple(line for disk in disks for line in meters.disk(disk, words.spot(disk)))
     return Waste(
-        f"stopped for {words.days_since(seen, since)} days; its {len(disks)} disks go on billing", lines,
+        f"stopped for {words.days_since(seen, since)} days; {words.count(len(disks), 'disk')} of it go on billing",
+        lines,
         free=not lines, bound="at least" if row["status"] == "SUSPENDED" else "exact",
         holds=tuple(seen.id(DISK, disk) for disk in disks),
         blocked="it is protected from deletion" if row.get("deletionProtection") else "",

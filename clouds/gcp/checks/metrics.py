@@ -14,6 +14,7 @@ from clouds.models import Scope
 from clouds.models.waste import Detail, Listing, Metric, Question, Row
 
 Key = Callable[[Row], tuple[str, ...]]
+LISTED = "Cloud Monitoring metric list (a stored copy of 2026-11-29; not tried live): "
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
-from clouds.gcp.checks.reads import ADDRESSES, INSTANCES, PARTIAL, RULES, aggregated, compute_kind
+from clouds.gcp.checks.metrics import LISTED, usage
+from clouds.gcp.checks.reads import ADDRESSES, INSTANCES, RULES, aggregated, compute_kind
 from clouds.gcp.checks.steps import collection, remove
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
 
-BACKENDS = Listing("compute", "backendServices.aggregatedList", "items.*.backendServices", PARTIAL)
-POOLS = Listing("compute", "targetPools.aggregatedList", "items.*.targetPools", PARTIAL)
-HTTP = Listing("compute", "targetHttpProxies.aggregatedList", "items.*.targetHttpProxies", PARTIAL)
-HTTPS = Listing("compute", "targetHttpsProxies.aggregatedList", "items.*.targetHttpsProxies", PARTIAL)
-MAPS = Listing("compute", "urlMaps.aggregatedList", "items.*.urlMaps", PARTIAL)
+BACKENDS = Listing("compute", "backendServices.aggregatedList", "items.*.backendServices")
+POOLS = Listing("compute", "targetPools.aggregatedList", "items.*.targetPools")
+HTTP = Listing("compute", "targetHttpProxies.aggregatedList", "items.*.targetHttpProxies")
+HTTPS = Listing("compute", "targetHttpsProxies.aggregatedList", "items.*.targetHttpsProxies")
+MAPS = Listing("compute", "urlMaps.aggregatedList", "items.*.urlMaps")
 ROUTERS = aggregated("routers", "compute.googleapis.com/Router")
 
 ADDRESS = compute_kind("address", ADDRESSES)
@@ -130,7 +130,10 @@ def _no_backend(row: Row, seen: Seen) -> Waste | None:
     if "/targetPools/" in target:
         pools = seen.index(POOLS, _link).get(target, ())
         if pools and not pools[0].get("instances"):
-            return Waste("its target pool holds no machine", _rule_meters(row), evidence={"target": words.last(target)})
+            return Waste(
+                "its target pool holds no machine", _rule_meters(row), bound="at most",
+                evidence={"target": words.last(target)},
+            )  # fmt: skip
         return None
     named = _services(row, seen)
     if not named:
@@ -139,7 +142,7 @@ def _no_backend(row: Row, seen: Seen) -> Waste | None:
     backends = [each for name in named for each in known.get(name, ())]
     if len(backends) < len(named) or any(each.get("backends") for each in backends):
         return None  # a bucket, a service of another project, or something to send to
-    return Waste("none of its backend services has a backend", _rule_meters(row),
+    return Waste("none of its backend services has a backend", _rule_meters(row), bound="at most",
                  evidence={"backend services": ", ".join(sorted(words.last(each) for each in named))})  # fmt: skip
 
 
@@ -184,7 +187,7 @@ def _proxied(row: Row) -> bool:
 REQUESTS = usage(
     "requests", RULES, "loadbalancing.googleapis.com/https/request_count", "https_lb_rule", ("forwarding_rule_name",),
     lambda row: (str(row["name"]),), days=14, absent="zero", when=_proxied,
-    source="Google Cloud metrics list, read 2026-11-29: a counter that is emitted on use",
+    source=LISTED + "a counter that is emitted on use",
 )  # fmt: skip
 
 
@@ -226,7 +229,7 @@ ROUTER = compute_kind("Cloud NAT", ROUTERS)
 PORTS = usage(
     "most ports in use", ROUTERS, "router.googleapis.com/nat/allocated_ports", "nat_gateway", ("router_id",),
     lambda row: (str(row.get("id")),), days=14, absent="unresolved", fold="max", when=_gateways,
-    source="Google Cloud metrics list, read 2026-11-29: every gateway with machines behind it reports it",
+    source=LISTED + "every gateway with machines behind it reports it",
 )  # fmt: skip
 
 

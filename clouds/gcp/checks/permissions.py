@@ -1,7 +1,7 @@
 """The IAM permissions that the checks need, and the two custom roles made of them.
 
-Google names a permission `service.resource.verb`; where the method says it otherwise it stands in the table (Google's
-IAM permissions reference, read 2026-11-29; the discovery documents hold none).
+Google names a permission `service.resource.verb`; where the method says it otherwise it stands in the table. The
+discovery documents hold no permissions: these names follow Google's rule and were not tried live (2026-11-29).
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ DUTY = usage(
     "most use of its accelerators", CLUSTERS, "kubernetes.io/node/accelerator/duty_cycle", "k8s_node",
     ("cluster_name", "location"), lambda row: (str(row["name"]), str(row["location"])), days=7, absent="unresolved",
     fold="max", unit="%", when=lambda row: bool(_accelerated(row)),
-    source="GKE system metrics, read 2026-11-29: every node with accelerators reports it",
+    source="GKE system metric list (not tried live, 2026-11-29): every node with accelerators reports it",
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _accelerators(row: Row, seen: Seen) -> Waste | None:
                                    meters.model_of(each.get("scheduling")), each.get("guestAccelerators") or ())
     )  # fmt: skip
     return Waste(
-        f"{len(machines)} nodes with accelerators that rested for 7 days, in pools that do not scale",
+        f"{words.count(len(machines), 'node')} with accelerators that rested for 7 days, in pools that do not scale",
         lines,
         evidence={"nodes": len(machines), "pools": ", ".join(str(each["name"]) for each in pools)},
     )

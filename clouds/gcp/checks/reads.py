@@ -9,13 +9,10 @@ from clouds.gcp.checks import words
 from clouds.models import Scope
 from clouds.models.waste import Detail, Kind, Listing, Row
 
-PARTIAL = {"returnPartialSuccess": True}
-"""A zone that does not answer is then named in the answer (`unreachables`), instead of failing all the others."""
-
 
 def aggregated(kind: str, *assets: str) -> Listing:
     """Everything of a kind in all zones and regions of a project, in one paged call."""
-    return Listing("compute", f"{kind}.aggregatedList", f"items.*.{kind}", PARTIAL, assets=assets)
+    return Listing("compute", f"{kind}.aggregatedList", f"items.*.{kind}", assets=assets)
 
 
 def everywhere(service: str, operation: str, rows: str, *assets: str, word: str = "parent") -> Listing:

@@ -7,7 +7,7 @@ from typing import Any
 
 from clouds.gcp import meters
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import RUN, in_each, named_kind
 from clouds.gcp.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
@@ -45,13 +45,13 @@ def _standing(row: Row) -> bool:
 REQUESTS = usage(
     "requests", SERVICES, "run.googleapis.com/request_count", "cloud_run_revision", ("service_name", "location"), _id,
     days=7, absent="zero", when=_standing,
-    source="Google Cloud metrics list, read 2026-11-29: a counter that is emitted on use; that the service is measured "
+    source=LISTED + "a counter that is emitted on use; that the service is measured "
     "is shown by its instances",
 )  # fmt: skip
 INSTANCES_UP = usage(
     "instances", SERVICES, "run.googleapis.com/container/instance_count", "cloud_run_revision",
     ("service_name", "location"), _id, days=7, absent="unresolved", fold="max", when=_standing,
-    source="Google Cloud metrics list, read 2026-11-29: every revision with instances reports it",
+    source=LISTED + "every revision with instances reports it",
 )  # fmt: skip
 
 
@@ -93,22 +93,28 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
 
 
 def _to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    row, name = doomed.row, str(doomed.row["name"])
-    collection = "projects.locations.workerPools" if "/workerPools/" in name else "projects.locations.services"
-    scaling = row.get("scaling") or {}
-    body: dict[str, Any]
-    if scaling.get("scalingMode") == "MANUAL" or "/workerPools/" in name:
-        body, mask = {"scaling": {"manualInstanceCount": 0}}, "scaling.manualInstanceCount"
-    elif words.number(scaling.get("minInstanceCount")):
-        body, mask = {"scaling": {"minInstanceCount": 0}}, "scaling.minInstanceCount"
-    else:
-        body, mask = {"template": {"scaling": {"minInstanceCount": 0}}}, "template.scaling.minInstanceCount"
-    where = {"name": name}
+    scaling = doomed.row.get("scaling") or {}
+    if scaling.get("scalingMode") == "MANUAL":
+        return _patched(doomed, "services", {"scaling": {"manualInstanceCount": 0}}, "scaling.manualInstanceCount")
+    if words.number(scaling.get("minInstanceCount")):
+        return _patched(doomed, "services", {"scaling": {"minInstanceCount": 0}}, "scaling.minInstanceCount")
+    body = {"template": {"scaling": {"minInstanceCount": 0}}}
+    return _patched(doomed, "services", body, "template.scaling.minInstanceCount")
+
+
+def _pool_to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    return _patched(doomed, "workerPools", {"scaling": {"manualInstanceCount": 0}}, "scaling.manualInstanceCount")
+
+
+def _patched(doomed: Doomed, kind: str, body: dict[str, Any], mask: str) -> tuple[CleanupStep, ...]:
+    where = {"name": str(doomed.row["name"])}
     return (
-        step("zero", f"let {words.last(name)} scale to zero", f"run.{collection}.patch",
-             {**where, "updateMask": mask, "body": body}, "can be undone",
-             # a count of zero is left out of the answer
-             gone(f"run.{collection}.get", where, mask, "0", seconds=900), capacity=bool(_gpu(row))),
+        step(
+            "zero", f"let {words.short(doomed.row)} scale to zero", f"run.projects.locations.{kind}.patch",
+            {**where, "updateMask": mask, "body": body}, "can be undone",
+            # a count of zero is left out of the answer
+            gone(f"run.projects.locations.{kind}.get", where, mask, "0", seconds=900), capacity=bool(_gpu(doomed.row)),
+        ),
     )  # fmt: skip
 
 
@@ -149,7 +155,7 @@ def _failing(row: Row, seen: Seen) -> Waste | None:
 POOL_FAILING = WasteCheck(
     id="run-pool-failing", title="Cloud Run worker pool that does not come up", kind=POOL, judge=_failing,
     why="A worker pool has no requests by which it would scale down: its instances are tried for ever.",
-    remove=_to_zero, steps=("run.projects.locations.workerPools.patch", "run.projects.locations.workerPools.get"),
+    remove=_pool_to_zero, steps=("run.projects.locations.workerPools.patch", "run.projects.locations.workerPools.get"),
     reversal="can be undone", recovery="Set the number of instances again.", order=51, category="ai",
     meter="vCPU, memory and GPU by the second, at most", min_age=timedelta(days=1),
     spares=("its instances are up", "no instances are asked for"),

@@ -55,7 +55,7 @@ def _secret(row: Row, seen: Seen) -> Waste | None:
     old = _old(live, aliased, seen)
     if not old:
         return None
-    return Waste(f"{len(old)} versions older than 90 days beside the newest three",
+    return Waste(f"{words.count(len(old), 'version')} older than 90 days beside the newest three",
                  (Meter("secretmanager/version", "version-month", float(len(old)), "global"),),
                  evidence={"old versions": len(old), "versions": len(live)})  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import everywhere, in_each, locations, named_kind
 from clouds.gcp.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -47,8 +47,7 @@ BYTES = usage(
     absent="zero",
     fold="max",
     unit="B",
-    source="Google Cloud metrics list, read 2026-11-29: reported daily for what a bucket holds; a bucket without a "
-    "series holds nothing",
+    source=LISTED + "reported daily for what a bucket holds; a bucket without a series holds nothing",
 )
 _BIG = 10 * 2**30
 

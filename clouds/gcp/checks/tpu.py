@@ -38,7 +38,7 @@ IDLE_FOR = usage(
     least=True,
     unit="s",
     when=lambda row: row.get("state") == "READY",
-    source="Cloud TPU monitoring page, read 2026-11-29: every node reports it. The newer one, GceTpuWorker, names no "
+    source="Cloud TPU monitoring page (2026-11-29): every node reports it. The newer one, GceTpuWorker, names no "
     "node, so that a node without a series is unresolved and never idle",
 )
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import VERTEX, in_each, named_kind
 from clouds.gcp.checks.steps import remove_named, step
 from clouds.models.removal import CleanupStep, Doomed, Until
@@ -66,8 +66,7 @@ REPLICAS = usage(
     absent="unresolved",
     fold="max",
     when=_kept,
-    source="Google Cloud metrics list, read 2026-11-29: reported by every deployed model; it shows that the "
-    "endpoint is measured at all",
+    source=LISTED + "reported by every deployed model; it shows that the endpoint is measured at all",
 )
 RESPONSES = usage(
     "responses",
@@ -79,8 +78,7 @@ RESPONSES = usage(
     days=7,
     absent="zero",
     when=_kept,
-    source="Google Cloud metrics list, read 2026-11-29: a counter, emitted on use; that the endpoint is measured "
-    "is shown by its replicas",
+    source=LISTED + "a counter, emitted on use; that the endpoint is measured is shown by its replicas",
 )
 
 
@@ -148,7 +146,7 @@ def _index_kept(row: Row) -> bool:
 QUERIES = usage(
     "queries", INDEX_ENDPOINTS, "aiplatform.googleapis.com/matching_engine/query/request_count",
     "aiplatform.googleapis.com/IndexEndpoint", ("index_endpoint_id", "location"), _id, days=14, absent="zero",
-    when=_index_kept, source="Google Cloud metrics list, read 2026-11-29: a counter that is emitted on use",
+    when=_index_kept, source=LISTED + "a counter that is emitted on use",
 )  # fmt: skip
 
 

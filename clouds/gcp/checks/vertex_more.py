@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from clouds.gcp import meters
 from clouds.gcp.checks import words
-from clouds.gcp.checks.metrics import usage
+from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import INSTANCES, VERTEX, everywhere, in_each, named_kind
 from clouds.gcp.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -34,7 +34,7 @@ FEATURES = named_kind("Vertex feature store", LEGACY, "aiplatform")
 AGENT = named_kind("Vertex agent", ENGINES, "aiplatform", label=words.shown)
 RUNTIME = named_kind("Colab runtime", RUNTIMES, "aiplatform", label=words.shown)
 NOTEBOOK = named_kind("Workbench instance", WORKBENCH, "notebooks", moving=("healthInfo", "healthState"))
-_COUNTER = "Google Cloud metrics list, read 2026-11-29: a counter that is emitted on use"
+_COUNTER = LISTED + "a counter that is emitted on use"
 
 
 def _id(row: Row) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ WORK = usage(
     "most CPU", WORKBENCH, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
     lambda row: (_number(row),), days=1, absent="unresolved", fold="max", unit="share",
     when=lambda row: row.get("state") == "ACTIVE" and bool(_number(row)),
-    source="Google Cloud metrics list, read 2026-11-29: every running machine reports it",
+    source=LISTED + "every running machine reports it",
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ _MANAGERS = (
     ("goog-notebooks-instance", "Workbench"),
     ("notebooks-product", "Workbench"),
 )
-"""Labels that Google's services put on what they make (Google Cloud resource labels, read 2026-11-29)."""
+"""Labels that Google's services put on what they make (seen in public copies of Google's documentation, 2026-11-29)."""
 _CODE = (
     ("goog-terraform-provisioned", "Terraform"),
     ("goog-dm", "Deployment Manager"),
@@ -145,6 +145,11 @@ def days_since(seen: Seen, value: Any) -> int | None:
 def number(value: Any) -> float:
     """A number of an answer, where int64 comes as text; nothing is 0."""
     return float(value or 0)
+
+
+def count(number_: float, word: str) -> str:
+    """ "1 disk", "2 disks"."""
+    return f"{number_:,.0f} {word}{'' if number_ == 1 else 's'}"
 
 
 def gib(value: Any) -> float:

@@ -1,0 +1,119 @@
+"""Unknown is never "no": what happens to every check when one of its reads fails, or says nothing.
+
+Made from the scenarios in which each check finds waste: one answer is replaced, everything else stays.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from clouds.gcp.checks import CHECKS
+from clouds.models.waste import Metric, WasteCheck
+from tests.clouds.gcp.checks.reading import NoSuchField, watched
+from tests.clouds.gcp.checks.stage import DENIED, NOW, OFF, SERIES, Account, waste
+
+MEASURED = [check for check in CHECKS if any(isinstance(read, Metric) for read in check.reads)]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_every_single_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
+    check: WasteCheck, account: Account
+) -> None:
+    scenario = waste(check.id)
+    account.scan(check.id, scenario)
+    sent = {request.name for request in account.stage.sent} - {"cloudresourcemanager.projects.search"}
+    for operation in sorted(sent):
+        result = account.scan(check.id, scenario.but(**{operation: DENIED}))
+        assert not result.complete, operation
+        assert operation in {gap.call for gap in result.unread}
+        assert result.findings == () or operation in NOT_NEEDED.get(check.id, ()), operation
+
+
+NOT_NEEDED = {
+    "workbench-idle": {"compute.instances.aggregatedList"},
+    "lb-no-backend": {"compute.targetHttpsProxies.aggregatedList", "compute.targetPools.aggregatedList"},
+}
+"""What only names the machine below, so that it is booked once; the other sorts of targets that a rule may have."""
+
+
+def silent(check: WasteCheck) -> dict[str, Any]:
+    return {kind: [] for kind in waste(check.id).metrics}
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_an_old_resource_without_a_series_is_what_its_check_declares(check: WasteCheck, account: Account) -> None:
+    result = account.scan(check.id, waste(check.id).measured(silent(check)))
+    declared = {read.absent for read in check.reads if isinstance(read, Metric)}
+    if declared == {"zero"}:
+        assert result.complete
+        # an empty bucket has no size on record, and is no waste
+        assert len(result.findings) == (0 if check.id.startswith("bucket-") else 1)
+    else:
+        assert result.findings == ()
+        assert not result.complete
+        assert sum(gap.resources for gap in result.unresolved) == 1
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_a_young_resource_without_a_series_is_too_new_and_not_idle(check: WasteCheck, account: Account) -> None:
+    scenario = waste(check.id)
+    created = account.scan(check.id, scenario).findings[0].created
+    if not created:  # Google does not say when it was made: then silence is unresolved, whatever its age
+        result = account.scan(check.id, scenario.measured(silent(check)))
+        assert result.unresolved
+        assert result.findings == ()
+        return
+    born = datetime.fromisoformat(created)
+    result = account.scan(check.id, scenario.measured(silent(check)), now=born + timedelta(minutes=10))
+    assert result.findings == ()
+    if check.id not in JOINED:
+        assert sum(gap.resources for gap in result.too_new) == 1
+        assert result.unresolved == ()
+
+
+JOINED = {"tpu-queued-no-end", "group-idle"}
+"""Judged by the usage of other rows (nodes, members), which are older here than what holds them."""
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_a_series_that_could_not_be_read_is_unread_and_never_zero(check: WasteCheck, account: Account) -> None:
+    broken = {"timeSeries": [], "executionErrors": [{"code": 14, "message": "a shard did not answer"}]}
+    result = account.scan(check.id, waste(check.id).but(**{SERIES: broken}))
+    assert result.findings == ()
+    assert not result.complete
+    assert {gap.call for gap in result.unread} == {SERIES}
+    assert "a shard did not answer" in " ".join(gap.reason for gap in result.unread)
+
+
+@pytest.mark.parametrize("check", MEASURED, ids=lambda check: check.id)
+def test_monitoring_that_is_not_enabled_is_never_read_as_idle(check: WasteCheck, account: Account) -> None:
+    result = account.scan(check.id, waste(check.id).but(**{SERIES: OFF}))
+    assert result.findings == ()
+    assert not result.complete
+
+
+AGED = [check for check in CHECKS if check.kind.created is not None and check.age > timedelta(0)]
+
+
+@pytest.mark.parametrize("check", AGED, ids=lambda check: check.id)
+def test_nothing_younger_than_its_check_asks_for_is_reported(check: WasteCheck, account: Account) -> None:
+    scenario = waste(check.id)
+    found = account.scan(check.id, scenario).findings[0]
+    assert NOW - datetime.fromisoformat(found.created) >= check.age
+    result = account.scan(check.id, scenario, now=datetime.fromisoformat(found.created) + check.age / 2)
+    assert result.findings == ()
+
+
+def test_a_field_that_the_document_does_not_have_cannot_be_read() -> None:
+    from clouds.models import Call
+
+    answer = watched(Call("compute", "disks.aggregatedList"), {"items": {"zones/z": {"disks": [{"name": "d"}]}}})
+    row = answer["items"]["zones/z"]["disks"][0]
+    assert row.get("sizeGb") is None
+    with pytest.raises(NoSuchField):
+        row.get("sizeGB")
+    with pytest.raises(NoSuchField):
+        row["diskSize"]
