@@ -205,20 +205,28 @@ def _filter(word: str, types: Sequence[str], regions: Sequence[str], cloud: str)
 def _read(
     clouds: Clouds, one: str, port: str, word: str, types: Sequence[str], regions: Sequence[str]
 ) -> tuple[list[Any], list[Unread], list[str]]:
-    """Every cloud's answer; a cloud without the port says why, one that fails is unread and the others go on."""
+    """Every cloud's answer; a cloud without the port says why, one that fails is unread and the others go on.
+
+    A size or region is one cloud's word: where several clouds are asked, one that does not know it says so in a note.
+    Raises InvalidInput when none of them knows it.
+    """
     found: list[Any] = []
     unread: list[Unread] = []
     reasons: list[str] = []
+    refused: list[InvalidInput] = []
     scopes = [Scope(location=region) for region in regions]
-    for name in (clouds.get(one).name,) if one else clouds.names:
+    asked = (clouds.get(one).name,) if one else clouds.names
+    for name in asked:
         try:
             reader = _port(clouds.get(name), port)
             if isinstance(reader, Missing):
                 reasons.append(f"{name}: {reader.why}.")
                 continue
             read: Read[Any] = reader(word or None, types, scopes)
-        except InvalidInput:
-            raise
+        except InvalidInput as error:
+            refused.append(error)
+            reasons.append(f"{name}: {error}.")
+            continue
         except CloudError as error:
             unread.append(Unread(call=f"{name}: {port}", scope="everywhere", reason=str(error)[:200]))
             continue
@@ -226,6 +234,8 @@ def _read(
         unread.extend(read.unread)
         reasons.extend(f"{each.scope}: {each.reason}." for each in read.not_applicable[:3])
         reasons.extend(read.notes[:5])
+    if refused and not found and not unread:
+        raise refused[0]
     return found, unread, reasons
 
 

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from clouds.base import Cloud, Missing
+from clouds.errors import InvalidInput, Unreachable
+from clouds.models import Capacity, Quota, Read, Scope
+from tools.context import Clouds
+from tools.quota import check_capacity, check_quota
+
+QUOTA = Quota(name="vCPUs of F", code="f", scope="eastus", limit=48.0, used=24.0, unit="vCPU", offered=True)
+OFFERED = Capacity(accelerator="T4", scope="eastus", answer="offered", evidence="e", as_of="2026-11-29")
+
+
+class Reader:
+    """A cloud's reader that knows some places, and refuses or fails for the others."""
+
+    def __init__(self, *places: str, answer: object = QUOTA, error: Exception | None = None) -> None:
+        self.places, self.answer, self.error = places, answer, error
+
+    def read(self, accelerator: str | None, types: Sequence[str], scopes: Sequence[Scope]) -> Read[object]:
+        if self.error is not None:
+            raise self.error
+        for scope in scopes:
+            if scope.location not in self.places:
+                raise InvalidInput("region", f"{scope.location!r} is no place of ours", fix="Name one of ours.")
+        return Read(found=(self.answer,))
+
+
+def clouds(tmp_path: Path, **readers: Reader | Missing) -> Clouds:
+    def connect(name: str, home: Path) -> Cloud:
+        reader = readers[name]
+        return Cloud(
+            name=name,
+            identity=None,
+            endpoints={},
+            quotas=reader,
+            capacity=reader,
+            prices=Missing("x"),
+            api=Missing("x"),
+        )
+
+    return Clouds((), tuple(readers), tmp_path, connect)
+
+
+def test_a_region_of_one_cloud_does_not_stop_the_question_to_the_others(tmp_path: Path) -> None:
+    two = clouds(tmp_path, one=Reader("us-east-2"), two=Reader("eastus"))
+    view = check_quota(two, accelerator="T4", regions=("eastus",))
+    assert (view.count, view.complete) == (1, True)
+    assert view.notes == ("one: `region`: 'eastus' is no place of ours.",)
+
+
+def test_a_region_that_no_cloud_knows_is_refused(tmp_path: Path) -> None:
+    two = clouds(tmp_path, one=Reader("us-east-2"), two=Reader("eastus"))
+    with pytest.raises(InvalidInput, match="is no place of ours"):
+        check_quota(two, accelerator="T4", regions=("nowhere",))
+
+
+def test_where_one_cloud_is_named_its_refusal_is_the_answer(tmp_path: Path) -> None:
+    two = clouds(tmp_path, one=Reader("us-east-2"), two=Reader("eastus"))
+    with pytest.raises(InvalidInput, match="is no place of ours"):
+        check_quota(two, accelerator="T4", regions=("eastus",), cloud="one")
+
+
+def test_a_cloud_that_fails_is_unread_and_the_question_is_not_refused(tmp_path: Path) -> None:
+    gone = Unreachable("asking", fix="Try again.")
+    two = clouds(tmp_path, one=Reader(error=gone), two=Reader("eastus"))
+    view = check_quota(two, accelerator="T4", regions=("nowhere",))
+    assert (view.count, view.complete, [each.call for each in view.unread]) == (0, False, ["one: quotas"])
+
+
+def test_capacity_is_asked_of_every_cloud_that_knows_the_place(tmp_path: Path) -> None:
+    two = clouds(tmp_path, one=Reader("us-east-2", answer=OFFERED), two=Reader("eastus", answer=OFFERED))
+    view = check_capacity(two, accelerator="T4", regions=("eastus",))
+    assert (view.count, view.by_answer) == (1, {"offered": 1})
