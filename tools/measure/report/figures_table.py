@@ -43,7 +43,7 @@ def figure_table(run: Run, figures: Sequence[Figure]) -> Table:
                 num(each.value, f"{key}|value"),
                 num(each.low, f"{key}|low") if several else Cell(""),
                 num(each.high, f"{key}|high") if several else Cell(""),
-                Cell(f"{each.n:,}", float(each.n), f"{key}|n"),
+                Cell(f"{each.n:,}", float(each.n), f"{key}|n") if each.n else Cell("–", None, f"{key}|n"),
                 Cell(each.unit),
                 Cell(each.formula),
             )

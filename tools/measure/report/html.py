@@ -114,9 +114,12 @@ def _lines(block: Lines) -> str:
 
 def _chart(chart: Chart) -> str:
     caption = f"<b>{_text(chart.title)}</b>{_text(chart.caption)}"
-    least = f' style="min-width:{SHRUNK * chart.width:.0f}px"' if chart.width > SCROLLED else ""
+    size = f"max-width:{chart.width:.0f}px" if chart.wide else ""
+    if chart.width > SCROLLED:
+        size = f"min-width:{SHRUNK * chart.width:.0f}px"
+    drawn = f' style="{size}"' if size else ""
     svg = (
-        f'<svg class="chart"{least} viewBox="0 0 {chart.width:g} {chart.height:g}" role="img" '
+        f'<svg class="chart"{drawn} viewBox="0 0 {chart.width:g} {chart.height:g}" role="img" '
         f'aria-label="{_text(chart.alt)}">{chart.body}</svg>'
     )
     if chart.wide:

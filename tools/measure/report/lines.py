@@ -65,7 +65,7 @@ def line_chart(
     x_scale = _x_scale(loads, left + 22, right - 22)
     parts = [
         *_axes(x_scale, y_scale, loads, y_ticks, (left, right, bottom), prefix),
-        text(4, top - 12, y_words, css="soft", font_size=12),
+        text(4, top - 12 if len(drawn) > 1 else 12, y_words, css="soft", font_size=12),
         text((left + right) / 2, HEIGHT - 8, x_words, anchor="middle", css="soft", font_size=12),
         *legend,
     ]
@@ -115,7 +115,7 @@ def _axes(
 def _legend(series: Sequence[Series]) -> tuple[list[str], float]:
     """Names in rows above the plot, and where the plot begins. A single line needs none."""
     if len(series) == 1:
-        return [], 26.0
+        return [], 38.0
     parts, x, y = [], 4.0, 14.0
     for each in series:
         name = shortened(each.name, 200, 12)

@@ -62,7 +62,7 @@ def throughput(
         points = tuple(_points(run, "tokens_per_second", part, samples=single))
         series.append(Series(names.get(run.id, run.name), points, colour, shape))
     caption = "Median of the batches; bar: slowest to fastest batch."
-    caption += " Small dots: every batch." if single else _rings(repeats) + _unlike(runs, names, part)
+    caption += " Small dots: every batch." if single else _rings(repeats) + _unlike(_drawn(runs, series), names, part)
     heading = f"Throughput against concurrency{words}"
     return line_chart(heading, series, x_words=AT_ONCE, y_words="output tokens/s", caption=caption + _left(runs))
 
@@ -80,7 +80,7 @@ def cost(runs: Sequence[Run], names: Mapping[str, str], repeats: Collection[str]
     if unknown and any(run.costs for run in runs):
         caption += f" No price is known of {', '.join(unknown)}."
     heading, words = "Cost per million output tokens against load", "$ per million output tokens"
-    caption += _rings(repeats) + _unlike(runs, names, LOAD) + _left(runs)
+    caption += _rings(repeats) + _unlike(_drawn(runs, series), names, LOAD) + _left(runs)
     return line_chart(heading, series, x_words=AT_ONCE, y_words=words, caption=caption, prefix="$")
 
 
@@ -95,12 +95,17 @@ def _styled(runs: Sequence[Run], repeats: Collection[str]) -> Iterator[tuple[Run
             others += 1
 
 
+def _drawn(runs: Sequence[Run], series: Sequence[Series]) -> list[Run]:
+    """The runs that have a point in a chart."""
+    return [run for run, each in zip(runs, series, strict=False) if each.points]
+
+
 def _unlike(runs: Sequence[Run], names: Mapping[str, str], part: str) -> str:
     """What forbids to read one line against another: they may be drawn, but never silently."""
     told = [
         f"{names.get(run.id, run.name)} ({'; '.join(problems)})"
         for run in runs[1:]
-        if levels(run, part) and levels(runs[0], part) and (problems := shape_problems(runs[0], run, part))
+        if (problems := shape_problems(runs[0], run, part))
     ]
     return f" Not comparable with {names.get(runs[0].id, runs[0].name)}: {', '.join(told)}." if told else ""
 
@@ -149,7 +154,7 @@ def _across(runs: Sequence[Run], names: Mapping[str, str], name: str, heading: s
         for quantile, dashed in (("p50", False), ("p99", True))
     ]
     caption = "Percentiles over all good replies of a level; dashed: p99." + _few(runs[0], name, LOAD)
-    caption += _unlike(runs, names, LOAD)
+    caption += _unlike(_drawn(shown, series[::2]), names, LOAD)
     more = f" {len(shown)} of {len(runs)} runs are drawn." if len(shown) < len(runs) else ""
     return line_chart(heading, series, x_words=AT_ONCE, y_words="ms", caption=caption + more, factor=True)
 

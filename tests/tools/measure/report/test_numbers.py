@@ -38,7 +38,7 @@ def of_run(run: Run) -> Numbers:
     for part in run.parts:
         for figure in part.figures:
             key = f"{run.id}|{figure.key}"
-            found |= {f"{key}|value": figure.value, f"{key}|n": float(figure.n)}
+            found |= {f"{key}|value": figure.value, f"{key}|n": float(figure.n) if figure.n else None}
             if len(figure.samples) > 1:
                 found |= {f"{key}|low": figure.low, f"{key}|high": figure.high}
     for row in run.costs:

@@ -250,7 +250,10 @@ def test_a_long_set_of_questions_is_scrolled_and_not_shrunk_to_nothing() -> None
     text = html.render(page_of(samples.rung("BF16", 0, 1319), samples.rung("Q8_0", 1, 1319)))
     (least,) = re.findall(r'<svg class="chart" style="min-width:(\d+)px"', text)
     assert int(least) / 1319 > 2
-    assert "min-width" not in html.render(page_of(samples.rung("BF16", 0, 250))).split("</style>")[1]
+    assert (
+        'svg class="chart" style="min-width'
+        not in html.render(page_of(samples.rung("BF16", 0, 250))).split("</style>")[1]
+    )
 
 
 def test_who_counts_is_shown_by_size_with_the_cause_of_each_miss() -> None:
