@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import aged, aged_kind, check, children, listing, over
+from clouds.azure.checks.reads import aged, aged_kind, check, children, listing, located, over
 from clouds.azure.checks.steps import act, change, sends
 from clouds.azure.checks.usage import usage
 from clouds.models.removal import CleanupStep, Doomed
@@ -160,13 +160,13 @@ def _nodes(row: Row, seen: Seen) -> Waste | None:
     if not account or TASKS.of(seen, account[0]):
         return None
     size = words.size(str(about.get("vmSize", "")))
-    where = words.place(account[0], seen.at)
+    located(row, seen, BATCHES)
     return Waste(
         reason=f"a fixed size keeps {held[0]} dedicated and {held[1]} low-priority nodes up ({size}), and its account "
         "started no task in 7 days",
         meters=(
-            *((Meter(f"vm/{size}/on-demand", "hour", held[0], where),) if held[0] else ()),
-            *((Meter(f"vm/{size}/spot", "hour", held[1], where),) if held[1] else ()),
+            *((Meter(f"vm/{size}/on-demand", "hour", held[0]),) if held[0] else ()),
+            *((Meter(f"vm/{size}/spot", "hour", held[1]),) if held[1] else ()),
         ),
         evidence={"size": size, "dedicated": held[0], "low priority": held[1]},
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.azure.checks import words
-from clouds.azure.checks.reads import check, children, kind, listing
+from clouds.azure.checks.reads import check, children, kind, listing, located
 from clouds.azure.checks.steps import delete, sends
 from clouds.azure.checks.usage import usage
 from clouds.models.removal import CleanupStep, Doomed
@@ -71,12 +71,6 @@ def _spilled_to(row: Row) -> tuple[str, ...]:
     return (f"{words.parent(row['id'])}/deployments/{name}".lower(),) if name else ()
 
 
-def _account_place(row: Row, seen: Seen) -> str:
-    """Deployments have no region of their own: it is their account's."""
-    found = seen.index(ACCOUNTS, words.key).get(words.parent(row["id"]).lower(), ())
-    return words.place(found[0], seen.at) if found else ""
-
-
 def _idle_ptu(row: Row, seen: Seen) -> Waste | None:
     scope = PTU.get(sku(row))
     if scope is None or not held(row) or words.props(row).get("provisioningState", "Succeeded") != "Succeeded":
@@ -85,10 +79,11 @@ def _idle_ptu(row: Row, seen: Seen) -> Waste | None:
         return None
     if REQUESTS.of(seen, row):
         return None
+    located(row, seen, ACCOUNTS)
     model = (words.props(row).get("model") or {}).get("name", "")
     return Waste(
         reason=f"no request in 7 days; holds {held(row)} PTU ({scope}) of {model}",
-        meters=(Meter(f"ptu/{scope}", "PTU-hour", held(row), _account_place(row, seen)),),
+        meters=(Meter(f"ptu/{scope}", "PTU-hour", held(row)),),
         bound="at most",
         evidence={"PTU": held(row), "sort": scope, "model": model},
     )
@@ -137,10 +132,11 @@ def _idle_tuned(row: Row, seen: Seen) -> Waste | None:
     if str(words.props(row).get("deploymentState", "Running")) == "Paused":
         return None
     model = (words.props(row).get("model") or {}).get("name", "")
+    located(row, seen, ACCOUNTS)
     sort = "global" if name.startswith("Global") else "data-zone" if name.startswith("DataZone") else "regional"
     return Waste(
         reason=f"hosts a fine-tuned model ({model}), and no request came in 7 days",
-        meters=(Meter(f"fine-tuned-hosting/{sort}", "hour", 1.0, _account_place(row, seen)),),
+        meters=(Meter(f"fine-tuned-hosting/{sort}", "hour"),),
         evidence={"model": model, "sku": name},
     )
 

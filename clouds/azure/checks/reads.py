@@ -98,6 +98,13 @@ class Dated:
         return judged
 
 
+def located(row: Row, seen: Seen, of: Listing) -> None:
+    """Give a child that has no region of its own the region of its parent: there it is billed. Raises Unseen."""
+    found = seen.index(of, words.key).get(words.parent(row["id"]).lower(), ())
+    if found:
+        row.setdefault("location", found[0].get("location"))
+
+
 def dated(of: Listing) -> Dated:
     """A listing and the index that knows the ages of its rows."""
     return Dated(of, aged(of))
