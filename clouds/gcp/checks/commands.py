@@ -73,10 +73,8 @@ def command(call: Call, scope: Scope) -> Words:
 
 
 def _project(asked: Mapping[str, Any], scope: Scope) -> str:
-    named = next(
-        (part(value, "projects") for value in asked.values() if isinstance(value, str) and "projects/" in value), ""
-    )
-    return str(asked.get("project") or asked.get("projectId") or asked.get("appsId") or named or scope.account or "")
+    """By its id where that is known: some answers name a project by its number."""
+    return str(asked.get("project") or asked.get("projectId") or asked.get("appsId") or scope.account or "")
 
 
 def _where(kind: str, asked: Mapping[str, Any]) -> Words:
