@@ -64,7 +64,7 @@ class AzureApi:
         self._credential = credential
         self.tokens = Tokens(credential, clock)
         self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, patience=patience, clock=clock, sleep=sleep)
-        self._clock, self._sleep = clock, sleep
+        self.clock, self._sleep = clock, sleep
         self._providers: dict[str, tuple[float, Mapping[str, str]]] = {}
         self._reading = Lock()
         self.directory = Directory(self, (lambda: ()) if recorded else signed_in)
@@ -138,7 +138,7 @@ class AzureApi:
             refuse_foreign(link, f"the operation of {tried}")
         if how == "done" and lro.judged(lro.word_of(reply.body)) == "failed":
             raise self._failed(reply.body, tried, what.subscription)
-        wait = wait_of(reply.headers, self._clock())
+        wait = wait_of(reply.headers, self.clock())
         return Begun(
             method=what.method,
             status=reply.status,
@@ -168,7 +168,7 @@ class AzureApi:
             if begun.method != "DELETE":
                 raise
             return Look("succeeded", "gone", None, 0.0)
-        wait = wait_of(reply.headers, self._clock())
+        wait = wait_of(reply.headers, self.clock())
         look = lro.looked(begun.how, reply.status, reply.body, begun.wait if wait is None else wait)
         if begun.method == "DELETE" and begun.how == "resource" and look.state == "succeeded":
             return replace(look, state="running")  # it is still there: whatever it says of itself, it is not deleted
@@ -176,14 +176,14 @@ class AzureApi:
 
     def poll(self, begun: Begun, *, progress: Progress | None = None, timeout: float = 1800.0) -> Any:
         """Wait for the end of an operation; its last answer. Raises CloudError with the deepest code of a failure."""
-        end = self._clock() + timeout
+        end = self.clock() + timeout
         while True:
             look = self.look(begun)
             if look.state == "succeeded":
                 return look.body
             if look.state == "failed":
                 raise self._failed(look.body, begun.tried, begun.subscription)
-            if self._clock() + look.wait > end:
+            if self.clock() + look.wait > end:
                 words = f"still {look.word} after {timeout:.0f} s"
                 raise Unreachable(begun.tried, answered=words, fix="Look again later: it goes on without us.")
             if progress is None:
@@ -196,10 +196,10 @@ class AzureApi:
         """The registration state of a provider in a subscription; "NotRegistered" where it is not listed."""
         with self._reading:
             at, known = self._providers.get(account, (-FRESH, {}))
-            if self._clock() - at >= FRESH:
+            if self.clock() - at >= FRESH:
                 rows = self.send(PROVIDERS, scope=Scope(account=account))["value"]
                 known = {str(each["namespace"]).lower(): str(each["registrationState"]) for each in rows}
-                self._providers[account] = (self._clock(), known)
+                self._providers[account] = (self.clock(), known)
         return known.get(provider.lower(), "NotRegistered")
 
     def _listing(self, call: Call, answer: Any, scope: Scope) -> Any:

@@ -80,9 +80,20 @@ def signed_in(environ: Mapping[str, str] | None = None) -> Sequence[Mapping[str,
     environ = os.environ if environ is None else environ
     if source(environ) != "Azure CLI":
         return ()
-    folder = Path(environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure")
     try:
-        rows = json.loads((folder / "azureProfile.json").read_text("utf-8-sig"))["subscriptions"]
+        rows = json.loads(_profile(environ).read_text("utf-8-sig"))["subscriptions"]
     except (OSError, ValueError, KeyError, TypeError):
         return ()
     return [row for row in rows if isinstance(row, dict) and row.get("id") and row.get("tenantId")]
+
+
+def stamp(environ: Mapping[str, str] | None = None) -> int:
+    """When somebody last signed in with the Azure CLI or changed its choice; 0 where nobody ever did."""
+    try:
+        return _profile(os.environ if environ is None else environ).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _profile(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure") / "azureProfile.json"

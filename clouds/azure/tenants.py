@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from clouds.errors import CloudError, InvalidInput, NotFound
+from clouds.azure import session
+from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotFound, NotSignedIn, PermissionMissing
 from clouds.models import Call, Scope
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ TENANTS = Call("tenants", "list")
 SUBSCRIPTIONS = Call("subscriptions", "list")
 EVERY = "*"
 """As `tenant` of a call that lists subscriptions: those of every tenant that the sign-in reaches."""
+UNLISTED = "unlisted"
+"""Stands for the tenants of a list that was not answered."""
+AGAIN = 30.0
+"""Seconds after which a tenant that refused the sign-in is asked again."""
 CHOICE = ("MODELRIG_AZURE_SUBSCRIPTION", "AZURE_SUBSCRIPTION_ID")
 
 
@@ -57,6 +62,7 @@ class Directory:
         self._api, self._signed_in = api, signed_in
         self._tenants: tuple[Tenant, ...] | None = None
         self._of: dict[str, str] | None = None
+        self._read_at = (0.0, 0)
         self._lock = RLock()
 
     def tenant_of(self, subscription: str) -> str:
@@ -78,13 +84,30 @@ class Directory:
     def tenants(self, *, again: bool = False) -> tuple[Tenant, ...]:
         """Every tenant with its subscriptions. Raises NotSignedIn when there is no sign-in at all.
 
-        A tenant that did not answer is asked again the next time.
+        A tenant that did not answer is asked again the next time; one that refused the sign-in after a while, or when
+        somebody signed in.
         """
         with self._lock:
             known = self._tenants
-            if again or known is None or any(tenant.problem is not None for tenant in known):
-                self._tenants = known = self._read()
+            if again or known is None or any(tenant.id == UNLISTED for tenant in known):
+                known = self._read()
+            elif self._due(known):
+                seen = {each.id for tenant in known for each in tenant.subscriptions}
+                known = tuple(
+                    each if each.problem is None else self._tenant(each.id, each.name, each.category, seen)
+                    for each in known
+                )
+            else:
+                return known
+            self._tenants, self._read_at = known, (self._api.clock(), session.stamp())
             return known
+
+    def _due(self, known: tuple[Tenant, ...]) -> bool:
+        """Whether those that did not answer are asked again: each question may be a process that takes seconds."""
+        problems = [tenant.problem for tenant in known if tenant.problem is not None]
+        refused = all(isinstance(each, NotSignedIn | CredentialExpired | PermissionMissing) for each in problems)
+        at, stamp = self._read_at
+        return bool(problems) and (not refused or stamp != session.stamp() or self._api.clock() - at >= AGAIN)
 
     def subscriptions(self) -> tuple[Subscription, ...]:
         """Every subscription of every tenant that answered, each once. Raises CloudError when no tenant did."""
@@ -143,7 +166,10 @@ class Directory:
         if not found and failure is not None:
             raise failure
         seen: set[str] = set()
-        return tuple(self._tenant(each, name, category, seen) for each, (name, category) in found.items())
+        read = [self._tenant(each, name, category, seen) for each, (name, category) in found.items()]
+        if failure is not None:  # those of the CLI's own list were read; others may be there
+            read.append(Tenant(UNLISTED, "tenants that could not be listed", "unknown", problem=failure))
+        return tuple(read)
 
     def _tenant(self, tenant: str, name: str, category: str, seen: set[str]) -> Tenant:
         try:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,13 +106,44 @@ def test_a_tenant_that_fails_does_not_stop_the_others() -> None:
 def test_a_tenant_that_failed_is_asked_again_and_one_that_answered_is_not() -> None:
     credential = TwoIdentities(broken=HOME)
     rows = (200, {"value": [subscription(SUBSCRIPTION, "Research")]})
-    api, network, _ = rig(answers(rows, rows, (200, {"value": []})), credential=credential)
+    api, network, clock = rig(answers(rows, (200, {"value": []})), credential=credential)
     assert [each.problem is None for each in api.directory.tenants()] == [True, False]
     credential.broken = ""
+    assert [each.problem is None for each in api.directory.tenants()] == [True, False]
+    clock.now += 31
     assert [each.problem is None for each in api.directory.tenants()] == [True, True]
-    asked = len(network.sent)
     api.directory.tenants()
-    assert len(network.sent) == asked
+    assert network.paths == ["GET /tenants", "GET /subscriptions", "GET /subscriptions"]
+
+
+def test_a_sign_in_that_just_happened_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AZURE_CONFIG_DIR", str(tmp_path))
+    credential = TwoIdentities(broken=HOME)
+    rows = (200, {"value": [subscription(SUBSCRIPTION, "Research")]})
+    api, _, _ = rig(answers(rows, (200, {"value": []})), credential=credential)
+    assert [each.problem is None for each in api.directory.tenants()] == [True, False]
+    credential.broken = ""
+    (tmp_path / "azureProfile.json").write_text("{}")
+    assert [each.problem is None for each in api.directory.tenants()] == [True, True]
+
+
+def test_a_tenant_that_was_only_out_of_reach_is_asked_again_at_once() -> None:
+    rows = (200, {"value": [subscription(SUBSCRIPTION, "Research")]})
+    api, _, _ = rig(answers(rows, (500, None), (200, {"value": []})), credential=TwoIdentities(), attempts=1)
+    assert [each.problem is None for each in api.directory.tenants()] == [True, False]
+    assert [each.problem is None for each in api.directory.tenants()] == [True, True]
+
+
+def test_a_list_of_tenants_that_was_not_answered_is_not_taken_for_the_ones_that_are_known() -> None:
+    rows = (200, {"value": [subscription(SUBSCRIPTION, "Research")]})
+    api, _, _ = rig(
+        {"GET /tenants": [(500, None), (200, TENANTS)], "GET /subscriptions": [rows, rows, (200, {"value": []})]},
+        credential=TwoIdentities(),
+        signed_in=({"id": SUBSCRIPTION, "tenantId": WORK, "isDefault": True},),
+        attempts=1,
+    )
+    assert [(each.id, each.problem is None) for each in api.directory.tenants()] == [(WORK, True), ("unlisted", False)]
+    assert [(each.id, each.problem is None) for each in api.directory.tenants()] == [(WORK, True), (HOME, True)]
 
 
 def test_where_every_tenant_fails_the_reason_is_the_answer() -> None:
