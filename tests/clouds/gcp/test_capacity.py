@@ -149,7 +149,10 @@ def test_nothing_that_is_asked_makes_anything(google: Google, tmp_path: Path) ->
 def test_what_a_probe_would_cost_is_said_and_no_probe_is_sent(google: Google, tmp_path: Path) -> None:
     listing(google, us_east5_a=["ct6e-standard-1t"])
     notes = reader(google.api(), tmp_path).read(None, ("ct6e-standard-1t",), ()).notes
-    assert "$0.0234 for a minute in us-east5-a (spot, 2026-08-10). It is sent only when asked for." in notes[-1]
+    assert (
+        "$0.0234 for a minute in us-east5-a (spot, 2026-08-10). It is sent only when asked for: deploy_endpoint"
+        in notes[-1]
+    )
     assert "compute.instances.insert" not in google.operations
 
 
