@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from clouds.gcp.session import Session
 
 ATTEMPTS = 4
+LONGEST_WAIT = 30.0
+"""Seconds. Who is told to wait longer hears of it instead of waiting here."""
+_BILLED_TO = frozenset({"cloudquotas", "cloudasset", "recommender", "cloudbilling"})
+"""APIs that refuse a person's sign-in unless a project is named that the request counts for (facts, 2026-11-29)."""
 
 
 class GcpApi:
@@ -162,12 +166,11 @@ class GcpApi:
                 with pace.turn():
                     return self._signed(method, request, marks or {})
             except (Throttled, Unreachable) as error:
-                again = isinstance(error, Throttled) or method.reads
-                if attempt == attempts or not again or not error.sent:
+                wait = error.retry_after or min(8.0, 2.0 ** (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - spreads retries, guards nothing
+                if attempt == attempts or wait > LONGEST_WAIT or not _again(error, method):
                     raise
-                wait = error.retry_after or min(16.0, 2.0 ** (attempt - 1)) * random.uniform(0.8, 1.2)  # noqa: S311 - spreads retries, guards nothing
                 if isinstance(error, Throttled):
-                    pace.slow_down(min(wait, 60.0))
+                    pace.slow_down(wait)
                 else:
                     self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
@@ -176,6 +179,8 @@ class GcpApi:
         """Send with the credential; when it is refused, renew it or take the one that is there now, and send again."""
         session = self.session
         headers = session.headers(self._refresher())
+        if method.service in _BILLED_TO and session.source.kind == "authorized_user" and request.account:
+            marks = {"x-goog-user-project": request.account, **marks}
         try:
             return wire.exchanged(self.client, method, request, {**marks, **headers}, self.addressed)
         except CredentialExpired:
@@ -258,3 +263,10 @@ class GcpApi:
 
                 self._plain = httpx2.Client(verify=wire.tls(), timeout=httpx2.Timeout(20, connect=5))
         return refresher(self._plain, self.addressed)
+
+
+def _again(error: CloudError, method: Method) -> bool:
+    """Whether sending it again does no harm and may help; a server that stalled once holds us for as long again."""
+    if isinstance(error, Throttled):
+        return True
+    return method.reads and error.sent and "Timeout" not in error.code

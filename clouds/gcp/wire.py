@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import httpx2
 
 READ_TIMEOUT = 75
-_BILLED_TO = frozenset({"cloudquotas", "cloudasset", "recommender", "cloudbilling"})
-"""APIs that refuse a person's sign-in unless a project is named that the request counts for (facts, 2026-11-29)."""
 
 
 @cache
@@ -59,8 +57,6 @@ def exchanged(
     tried, filled = f"{request}", request.parameters
     url, host = addressed(method.url(filled))
     told = {**headers, **({"Host": host} if host else {})}
-    if method.service in _BILLED_TO and "Authorization" in headers and "x-goog-user-project" not in told:
-        told |= {"x-goog-user-project": request.account} if request.account else {}
     content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
     if content is not None:
         told["Content-Type"] = "application/json"

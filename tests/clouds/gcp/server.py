@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -115,8 +116,9 @@ class Google:
                 given = {"Content-Type": "application/json", **headers, "Content-Length": str(len(sent))}
                 for key, value in given.items():
                     self.send_header(key, value)
-                self.end_headers()
-                self.wfile.write(sent)
+                with suppress(ConnectionError):  # who asked may have stopped listening
+                    self.end_headers()
+                    self.wfile.write(sent)
 
             do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve  # noqa: N815 - the names that http.server calls
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from clouds.errors import (
 )
 from clouds.gcp.api import GcpApi
 from clouds.gcp.pages import gaps, scoped
-from clouds.gcp.session import recorded
+from clouds.gcp.session import Source, recorded
 from clouds.models import Call, Scope
 from tests.clouds.gcp.server import PROJECT, Asked, FakeCredentials, Google
 
@@ -126,6 +127,26 @@ def test_a_call_that_stays_throttled_says_when_to_ask_again(google: Google) -> N
     assert len(google.asked) == 1
 
 
+def test_who_is_told_to_wait_for_minutes_hears_of_it_instead(google: Google) -> None:
+    google.on(str(NODES), (*SLOW, {"Retry-After": "600"}))
+    with pytest.raises(Throttled) as error:
+        google.api(attempts=4).send(NODES, scope=HERE)
+    assert error.value.retry_after == 600
+    assert len(google.asked) == 1
+
+
+def test_a_server_that_stalls_is_not_asked_again(google: Google) -> None:
+    release = Event()
+    google.on(str(NODES), lambda _: (200, {}) if release.wait(5) else (500, {}))
+    api = google.api(attempts=4)
+    api.client.timeout = 0.05
+    with pytest.raises(Unreachable) as error:
+        api.send(NODES, scope=HERE)
+    release.set()
+    assert (error.value.code, error.value.sent) == ("ReadTimeout", True)
+    assert len(google.asked) == 1
+
+
 def test_a_read_is_repeated_where_google_was_busy(google: Google) -> None:
     google.on(str(NODES), [BUSY, BUSY, {"nodes": []}])
     assert google.api(attempts=4).send(NODES, scope=HERE) == {"nodes": []}
@@ -193,6 +214,15 @@ def test_an_api_that_bills_a_project_is_told_which(google: Google) -> None:
     google.api().send(NODES, scope=Scope())
     google.api(credentials=FakeCredentials(quota_project_id="payer")).send(NODES, scope=Scope())
     assert [each.headers.get("x-goog-user-project") for each in google.asked] == [PROJECT, None, "payer"]
+
+
+def test_a_service_account_counts_for_its_own_project(google: Google) -> None:
+    call = Call("cloudbilling", "projects.getBillingInfo", {"name": "projects/p"})
+    google.on(str(call), {})
+    api = google.api()
+    api.session.source = Source("service_account")
+    api.send(call, scope=Scope(account="p"))
+    assert google.asked[0].headers.get("x-goog-user-project") is None
 
 
 def test_a_body_that_the_documents_do_not_know_is_refused_by_the_server_of_the_tests() -> None:
