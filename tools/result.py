@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from clouds.models import Record
 from tools.figures import show
+from tools.lengths import lengths
 
 T = TypeVar("T")
 SHOWN = 10
@@ -37,13 +38,17 @@ class Result(Record):
         return False
 
     def structured(self) -> dict[str, Any]:
-        """The record as JSON, without what is absent."""
+        """The record as JSON, without what is absent; the last note says what lists nothing else gives a length of."""
         dumped: dict[str, Any] = _visible_in(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+        if listed := lengths(dumped):
+            dumped["notes"] = [*dumped.get("notes", ()), listed]
         return dumped
 
     def text(self) -> str:
         """The record as Markdown. Override `body` for a hand-made table, not this."""
-        parts = [f"**{self.headline}**", self.body(), "\n".join(self.notes), f"Next: {self.next}" if self.next else ""]
+        listed = lengths(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+        notes = "\n".join(note for note in (*self.notes, listed) if note)
+        parts = [f"**{self.headline}**", self.body(), notes, f"Next: {self.next}" if self.next else ""]
         return bounded(visible("\n\n".join(part for part in parts if part)), TEXT_LIMIT)
 
     def body(self) -> str:

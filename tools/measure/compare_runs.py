@@ -145,7 +145,7 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
         cannot_say=versus.verdicts.get("cannot say", 0),
-        answers=_counted(row, base, versus.name) if row else "",
+        answers=_counted(row, base, versus.name) + _moved_shown(row) if row else "",
         items=tuple(f"{part}: {_counted(each, base, versus.name)}" for part, each in versus.items.items()),
         moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
     )
@@ -154,6 +154,11 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
 def _counted(row: AnswersRow, base: str, name: str) -> str:
     counts = f"{base} {row.base_right} and {name} {row.other_right} right of {row.asked}, {row.identical} identical"
     return f"{counts}: {row.verdict} ({row.why})"
+
+
+def _moved_shown(row: AnswersRow) -> str:
+    shown = min(MOVED_SHOWN, len(row.moved))
+    return f"; {shown} of {len(row.moved)} that moved are shown" if len(row.moved) > 3 else ""
 
 
 def _figure(row: Row) -> FigureRow:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.tools.measure.asking import run_of, value
 from tests.tools.measure.truth import Truth
 from tools.measure.knee import plan
@@ -17,12 +15,12 @@ Serve = Callable[..., Truth]
 
 
 def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Path) -> None:
-    truth = serve(ttft=0.010, itl=0.001, slots=4)
-    run = run_of(truth, tmp_path, "knee", "knee.shape=0/16", objective=Objective(ttft_ms=20))
+    truth = serve(ttft=0.020, itl=0.002, slots=4)
+    run = run_of(truth, tmp_path, "knee", "knee.shape=0/16", objective=Objective(ttft_ms=45))
     assert run.state == "complete"
     assert value(run, "knee.at_once") == 4
-    ceiling = 4 * 16 / (0.010 + 15 * 0.001)
-    assert value(run, "knee.tokens_per_second") == pytest.approx(ceiling, rel=0.12)
+    ceiling = 4 * 16 / (0.020 + 15 * 0.002)
+    assert 0.6 * ceiling < value(run, "knee.tokens_per_second") <= ceiling
     assert value(run, "knee.within_objective_at_once") == 4
     labels = [batch.label for batch in run.parts[0].batches]
     assert labels == ["warm-up", *(str(level) for level in (1, 2, 4, 8) for _ in range(2))], "it stops behind the knee"
