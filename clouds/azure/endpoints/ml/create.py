@@ -64,6 +64,7 @@ class Creator:
         said = enginelog.errors([text for _, text in lines or ()])
         if said:
             error.answered = f"{error.answered} Its log ends with: {' | '.join(said)}"
+            error.args = (f"{error.tried}: {error.code}: {error.answered}",)
 
     def _ready(self, run: Run, place: str) -> Endpoint:
         """Remember in Azure and in the ledger that it gave a token; whoever looks later asks it nothing."""

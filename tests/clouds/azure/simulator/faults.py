@@ -31,13 +31,14 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """Every attempt of the request number `at` ends in `kind`."""
+    """Every attempt of the request number `at`, or every request of that `name`, ends in `kind`."""
 
     at: int
     kind: str
+    name: str = ""
 
     def hits(self, sent: Sent) -> bool:
-        return sent.number == self.at
+        return sent.number == self.at or str(sent) == self.name
 
     def applies(self, sent: Sent) -> bool:
         """An operation that fails after it was accepted needs one: a write to ARM."""
