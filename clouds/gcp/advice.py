@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from clouds.gcp.catalogue import money
 from clouds.gcp.machines import Machine
 from clouds.models import Call
 
 CAPACITY = Call("compute", "advice.capacity")
 CALENDAR = Call("compute", "advice.calendarMode")
+HISTORY = Call("compute", "advice.capacityHistory")
 _FAMILIES: Mapping[str, str] = {
     "v5e": "VM_FAMILY_CLOUD_TPU_LITE_POD_SLICE_CT5LP",
     "v5p": "VM_FAMILY_CLOUD_TPU_POD_SLICE_CT5P",
@@ -54,6 +56,35 @@ def scores(answer: Mapping[str, Any]) -> dict[str, str]:
         for shard in row.get("shards") or ():
             found.setdefault(str(shard.get("zone", "")).rsplit("/", 1)[-1], words)
     return found
+
+
+def history(kind: str, region: str) -> Call:
+    """What a spot machine of a type cost in a region, and how often it was taken away."""
+    body = {
+        "instanceProperties": {"machineType": kind, "scheduling": {"provisioningModel": "SPOT"}},
+        "locationPolicy": {"location": f"regions/{region}"},
+        "types": ["PRICE", "PREEMPTION"],
+    }
+    return Call(HISTORY.service, HISTORY.operation, {"region": region, "body": body})
+
+
+def past(kind: str, answer: Mapping[str, Any]) -> str:
+    """`spot g2-standard-4 lists $0.31 an hour since 2026-11-20, 4 % were preempted until 2026-11-28`; may be empty."""
+    parts = []
+    if priced := _newest(answer.get("priceHistory")):
+        since = str((priced.get("interval") or {}).get("startTime", ""))[:10]
+        usd = money(priced.get("listPrice") or {})
+        parts += [f"lists ${usd:g} an hour since {since}"] if usd else []
+    if taken := _newest(answer.get("preemptionHistory")):
+        until = str((taken.get("interval") or {}).get("endTime", ""))[:10]
+        parts += (
+            [f"{float(taken['preemptionRate']):.0%} were preempted until {until}"] if "preemptionRate" in taken else []
+        )
+    return f"spot {kind} {', '.join(parts)}" if parts else ""
+
+
+def _newest(rows: Any) -> Mapping[str, Any]:
+    return max(rows or ({},), key=lambda row: str((row.get("interval") or {}).get("startTime", "")))
 
 
 def calendar(machine: Machine, region: str, zones: Sequence[str], now: datetime) -> Call:

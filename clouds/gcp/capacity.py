@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 RESERVED = Call("compute", "reservations.aggregatedList")
 FUTURE = Call("compute", "futureReservations.aggregatedList")
-READS = (*hardware.READS, RESERVED, FUTURE, advice.CAPACITY, advice.CALENDAR)
+READS = (*hardware.READS, RESERVED, FUTURE, advice.CAPACITY, advice.CALENDAR, advice.HISTORY)
 _NAMED_REGIONS = 4
-"""Calendar mode is asked region by region, and only where a person named them."""
+"""Calendar mode and history are asked region by region, and only where a person named them."""
 FEWER = (
     "Ask for fewer chips where it does not get them: in europe-west4-a a v6e-8 request expired after 26 minutes and a "
     "v6e-4 was granted at once (article of 2026-10-25)."
@@ -48,6 +48,8 @@ class Look:
     listed: list[hardware.Listed]
     scores: dict[str, str] = field(default_factory=dict)
     calendar: dict[str, list[str]] = field(default_factory=dict)
+    past: dict[str, list[str]] = field(default_factory=dict)
+    """By region, unlike the others."""
     reserved: dict[str, list[str]] = field(default_factory=dict)
 
     def zones(self, machine: Machine) -> set[str]:
@@ -129,6 +131,10 @@ class GcpCapacity:
                     zones.add(zone)
         for region, (kinds, zones) in sorted(regions.items()):
             yield advice.spot(sorted(kinds), sorted(zones), region)
+        for region in asked.regions[:_NAMED_REGIONS]:
+            if region in regions:
+                smallest = next(each for each in wanted if each.type in regions[region][0])
+                yield advice.history(smallest.type, region)
 
     def _calendar(self, wanted: Sequence[Machine], look: Look, asked: Asked) -> Iterator[Call]:
         """One question a named region and kind of chip."""
@@ -169,7 +175,7 @@ class GcpCapacity:
                 for place, stockout in self.memory.hints(machine.type)
                 if place == zone
             ]
-        parts += look.calendar.get(zone, ()) if not gpu else ()
+        parts += look.past.get(region_of(zone), ()) if gpu else look.calendar.get(zone, ())
         parts += [words for words in look.reserved.get(zone, ()) if any(f" {m.type}:" in words for m in makes)]
         parts += self._priced(makes, zone)
         return self._capacity(name, zone, score.split(" of ")[0] or "offered", parts)
@@ -224,19 +230,24 @@ def _take(look: Look, call: Call, answer: Mapping[str, Any], kinds: set[str]) ->
     elif call.operation == advice.CALENDAR.operation:
         for zone, words in advice.days(answer):
             look.calendar.setdefault(zone, []).append(words)
+    elif call.operation == advice.HISTORY.operation:
+        kind = str(call.parameters["body"]["instanceProperties"]["machineType"])
+        if words := advice.past(kind, answer):
+            look.past.setdefault(str(call.parameters["region"]), []).append(words)
     elif call == RESERVED:
         for zone, row in pages.scoped(answer, "reservations"):
             held = row.get("specificReservation") or {}
-            kind = str((held.get("instanceProperties") or {}).get("machineType", "")).rsplit("/", 1)[-1]
-            if kind in kinds:
-                free = int(held.get("count") or 0) - int(held.get("inUseCount") or 0)
-                words = f"your reservation {row.get('name')} of {kind}: {free} of {held.get('count')} unused"
-                look.reserved.setdefault(zone, []).append(words)
+            free = int(held.get("count") or 0) - int(held.get("inUseCount") or 0)
+            _reserved(look, kinds, zone, row, held, f"{free} of {held.get('count')} unused")
     else:
         for zone, row in pages.scoped(answer, "futureReservations"):
-            asked = (row.get("specificSkuProperties") or {}).get("instanceProperties") or {}
-            kind = str(asked.get("machineType", "")).rsplit("/", 1)[-1]
-            if kind in kinds:
-                state = str((row.get("status") or {}).get("procurementStatus", "unknown")).lower()
-                words = f"your future reservation {row.get('name')} of {kind}: {state}"
-                look.reserved.setdefault(zone, []).append(words)
+            state = str((row.get("status") or {}).get("procurementStatus", "unknown")).lower()
+            _reserved(look, kinds, zone, row, row.get("specificSkuProperties") or {}, state, "future ")
+
+
+def _reserved(
+    look: Look, kinds: set[str], zone: str, row: Mapping[str, Any], held: Mapping[str, Any], words: str, when: str = ""
+) -> None:
+    kind = str((held.get("instanceProperties") or {}).get("machineType", "")).rsplit("/", 1)[-1]
+    if kind in kinds:
+        look.reserved.setdefault(zone, []).append(f"your {when}reservation {row.get('name')} of {kind}: {words}")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clouds.errors import NotFound
 from clouds.gcp.table import Row
 from clouds.models import Call, Scope
 
@@ -34,7 +35,8 @@ SERVICES: Mapping[str, str] = {
 }
 """Ids of services, as public tools that query them name them (2026-11-29)."""
 SKUS = "services.skus.list"
-READS = (Call("cloudbilling", SKUS),)
+NAMES = Call("cloudbilling", "services.list")
+READS = (Call("cloudbilling", SKUS), NAMES)
 _HOURLY = {"h": 1.0, "s": 3600.0}
 
 
@@ -95,7 +97,17 @@ class Meter:
 
 def skus(api: GcpApi, service: str) -> Iterator[Sku]:
     """Every priced SKU of a service in USD, page after page. Raises CloudError."""
-    parent = f"services/{SERVICES.get(service, service)}"
+    try:
+        yield from _listed(api, f"services/{SERVICES[service]}")
+    except NotFound:  # an id is only what others saw: the name is what Google promises
+        services = api.send(NAMES, scope=Scope()).get("services") or ()
+        name = next((str(row["name"]) for row in services if row.get("displayName") == service), "")
+        if not name or name == f"services/{SERVICES[service]}":
+            raise
+        yield from _listed(api, name)
+
+
+def _listed(api: GcpApi, parent: str) -> Iterator[Sku]:
     call = Call("cloudbilling", SKUS, {"parent": parent, "currencyCode": "USD", "pageSize": 5000})
     for page in api.pages(call, scope=Scope()):
         for row in page.get("skus") or ():

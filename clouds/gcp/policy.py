@@ -19,6 +19,7 @@ READS: Mapping[str, tuple[Call, ...]] = {
 _NEED: Mapping[str, tuple[str, ...]] = {
     "oauth2.userinfo.get": (),
     "cloudbilling.services.skus.list": (),
+    "cloudbilling.services.list": (),
     "cloudbilling.projects.getBillingInfo": ("resourcemanager.projects.get",),
     "cloudquotas.projects.locations.services.quotaInfos.list": ("cloudquotas.quotas.get",),
     "cloudquotas.projects.locations.services.quotaInfos.get": ("cloudquotas.quotas.get",),

@@ -7,9 +7,9 @@ failing, so that an id that Google does not list is reported and never read as z
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Kept = Literal["infos", "regions", "project"]
 """Where a quota is read: Cloud Quotas, or the quotas of Compute Engine's regions or project (with what is used)."""
@@ -126,6 +126,23 @@ POOLS: Mapping[str, tuple[Pool, ...]] = {
 }
 """Ids of v5e, v6e and L4 were seen; those of v5p, TPU7x and the GPU families are by analogy: if one is wrong, Google
 does not list it, and that is what the result says (2026-11-29)."""
+
+
+SERVING: Mapping[str, str] = {"tpu-v5s-litepod-serving": "on demand", "tpu-v5s-litepod-serving-preemptible": "spot"}
+"""Metrics of a pool of its own that v5e has for serving, beside the others and much smaller (marin#6198). Its ids were
+not seen: they are taken from Google's list by the metric."""
+
+
+def serving(listed: Iterable[Mapping[str, Any]]) -> tuple[Pool, ...]:
+    """The quotas of the serving pool in Google's list of the TPU API's quotas."""
+    found = []
+    for info in listed:
+        market = SERVING.get(str(info.get("metric", "")).rsplit("/", 1)[-1])
+        if market:
+            per: Literal["zone", "region"] = "zone" if "PerZone" in str(info["quotaId"]) else "region"
+            words = f"v5e for serving in the TPU API, {market}, by {per}"
+            found.append(Pool(words, "tpu.googleapis.com", str(info["quotaId"]), per=per))
+    return tuple(found)
 
 
 def of(accelerator: str, worlds: frozenset[str]) -> tuple[Pool, ...]:

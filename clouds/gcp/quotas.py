@@ -36,6 +36,7 @@ class Look:
     """What was read for one project; None could not be."""
 
     infos: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    serving: tuple[Pool, ...] = ()
     regions: Mapping[str, Any] | None = None
     project: Mapping[str, Any] | None = None
     chips: tuple[tpus.Chips, ...] | None = None
@@ -65,7 +66,7 @@ class GcpQuotas:
         notes: list[str] = []
         for account in asked.accounts or (self._api.project,):
             look = self._look(account, pools, missed, unused)
-            for pool in pools:
+            for pool in (*pools, *look.serving):
                 limit = self._limit(look, pool, missed, own)
                 if limit is not None:
                     found += _rows(pool, limit, look, asked)
@@ -180,6 +181,9 @@ def _take(look: Look, name: str, answer: Any, infos: Sequence[Pool]) -> None:
         look.failed.add(about)
     elif kind == "list":
         look.infos |= {pool.id: answer.get(pool.id) for pool in infos if pool.service == about}
+        if any(pool.counted.startswith("tpu/v5e/") for pool in infos):
+            look.serving = quota_pools.serving(answer.values())
+            look.infos |= {pool.id: answer[pool.id] for pool in look.serving}
     elif kind == "one":
         look.infos[about] = answer
     else:

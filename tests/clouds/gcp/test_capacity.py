@@ -19,6 +19,7 @@ from tests.clouds.gcp.server import Google
 TYPES, ZONES = "compute.machineTypes.aggregatedList", "tpu.projects.locations.acceleratorTypes.list"
 RESERVED, FUTURE = "compute.reservations.aggregatedList", "compute.futureReservations.aggregatedList"
 CALENDAR, ADVICE = "compute.advice.calendarMode", "compute.advice.capacity"
+HISTORY = "compute.advice.capacityHistory"
 DENIED = (403, {"error": {"code": 403, "status": "PERMISSION_DENIED", "message": "no"}})
 
 
@@ -35,6 +36,7 @@ def listing(google: Google, **zones: list[str]) -> None:
     google.on(FUTURE, {"items": {}})
     google.on(CALENDAR, {})
     google.on(ADVICE, {})
+    google.on(HISTORY, {})
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,22 @@ def test_calendar_mode_is_asked_where_a_region_was_named(google: Google, tmp_pat
         "workloadType": "SERVING",
     }
     assert spec["timeRangeSpec"]["startTimeNotEarlierThan"] == "2026-11-30T15:00:00Z"
+
+
+def test_what_spot_cost_and_how_often_it_was_taken_is_asked_where_a_region_was_named(
+    google: Google, tmp_path: Path
+) -> None:
+    listing(google, us_central1_a=["g2-standard-4", "g2-standard-8"])
+    days = {"startTime": "2026-11-20T00:00:00Z", "endTime": "2026-11-28T00:00:00Z"}
+    older = {"interval": {"startTime": "2026-10-01T00:00:00Z"}, "listPrice": {"nanos": 1}}
+    price = {"interval": days, "listPrice": {"currencyCode": "USD", "nanos": 310000000}}
+    taken = {"interval": days, "preemptionRate": 0.04}
+    google.on(HISTORY, {"priceHistory": [price, older], "preemptionHistory": [taken]})
+    (row,) = reader(google.api(), tmp_path).read("L4", (), (Scope("us-central1"),)).found
+    assert "spot g2-standard-4 lists $0.31 an hour since 2026-11-20, 4% were preempted until 2026-11-28" in row.evidence
+    google.on(HISTORY, {})
+    (row,) = reader(google.api(), tmp_path).read("L4", (), (Scope("us-central1"),)).found
+    assert "preempted" not in row.evidence
 
 
 def test_nothing_that_is_asked_makes_anything(google: Google, tmp_path: Path) -> None:

@@ -76,6 +76,18 @@ def test_the_reading_api_refuses_what_is_not_on_its_list(monkeypatch: pytest.Mon
         reading.send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
 
 
+def test_a_call_to_the_real_google_fails_these_tests() -> None:
+    from clouds.gcp.api import GcpApi
+    from clouds.gcp.session import recorded
+
+    api = GcpApi(build=recorded, attempts=1)
+    with pytest.raises(pytest.fail.Exception, match="asked for the address of www"):
+        api.send(WHO, scope=Scope())
+    with pytest.raises(pytest.fail.Exception, match="asked for the address of compute"):
+        api.send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
+    api.close()
+
+
 def test_every_read_of_a_port_is_one_and_no_secret() -> None:
     assert len(reads()) > 15
     assert ReadOnly(reads()).allow == reads()

@@ -99,6 +99,16 @@ def test_a_quota_can_be_asked_for_by_its_id(google: Google) -> None:
     assert (quota.limit, quota.used, quota.scope) == (4.0, 1.0, "us-west4-a")
 
 
+def test_the_serving_pool_of_v5e_is_shown_beside_the_others(google: Google) -> None:
+    serving = row("TPUV5sLitepodServingPerProjectPerZoneForTPUAPI", "us-west4-a", 128)
+    metric = {"metric": "tpu.googleapis.com/tpu-v5s-litepod-serving"}
+    google.on(LIST, {"quotaInfos": [*(row(name, "us-west4-a", 4) for name in V5E), {**serving, **metric}]})
+    google.on(NODES, {})
+    google.on(QUEUED, {})
+    quota = read(google, "v5litepod-1").found[-1]
+    assert (quota.name, quota.limit, quota.used) == ("v5e for serving in the TPU API, on demand, by zone", 128.0, None)
+
+
 def test_a_quota_that_may_not_be_read_is_unread_and_said_once(google: Google) -> None:
     google.on(LIST, DENIED)
     google.on(NODES, {})

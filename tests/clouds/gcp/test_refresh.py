@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clouds.errors import CloudError, PermissionMissing, Unexpected
+from clouds.errors import CloudError, NotFound, PermissionMissing, Unexpected
 from clouds.gcp import catalogue
 from clouds.gcp.catalogue import Meter, money, read
 from clouds.gcp.prices import GcpPrices, refreshed_path
@@ -101,6 +101,22 @@ def test_a_catalogue_that_may_not_be_read_writes_nothing(google: Google, home: P
     with pytest.raises(PermissionMissing):
         refresh(google.api(), home)
     assert refreshed_path(home).read_text("utf-8") == before
+
+
+def test_a_service_whose_id_changed_is_found_by_its_name(google: Google, home: Path) -> None:
+    gone = (404, {"error": {"code": 404, "status": "NOT_FOUND", "message": "no such service"}})
+    google.on(SKUS, lambda asked: {"skus": list(USUAL)} if "NEW-ID" in asked.parameters["parent"] else gone)
+    google.on(
+        "cloudbilling.services.list", {"services": [{"name": "services/NEW-ID", "displayName": "Compute Engine"}]}
+    )
+    assert refresh(google.api(), home).rows == 5
+
+
+def test_a_service_that_is_gone_is_an_error(google: Google, home: Path) -> None:
+    google.on(SKUS, (404, {"error": {"code": 404, "status": "NOT_FOUND", "message": "no such service"}}))
+    google.on("cloudbilling.services.list", {"services": []})
+    with pytest.raises(NotFound):
+        refresh(google.api(), home)
 
 
 def test_a_target_of_its_own_leaves_the_data_directory_alone(google: Google, tmp_path: Path) -> None:
