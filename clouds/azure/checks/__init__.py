@@ -18,12 +18,14 @@ from clouds.azure.checks import (
     environments,
     gateways,
     groups,
+    leftovers,
     machines,
     messaging,
     ml,
     networks,
     own,
     permissions,
+    running,
     stores,
     storing,
     vaults,
@@ -42,6 +44,7 @@ CHECKS: tuple[WasteCheck, ...] = (
     *cognitive.CHECKS,
     *containerapps.CHECKS,
     *ml.CHECKS,
+    running.GPU_IDLE,
     *machines.CHECKS,
     *stores.CHECKS,
     *analytics.CHECKS,
@@ -58,7 +61,9 @@ CHECKS: tuple[WasteCheck, ...] = (
     *addresses.CHECKS,
     *vaults.CHECKS,
     *networks.CHECKS,
+    *leftovers.CHECKS,
     *groups.CHECKS,
+    running.ADVISOR,
 )
 
 PACK = WastePack(

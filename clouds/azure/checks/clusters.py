@@ -35,6 +35,7 @@ def _cluster(row: Row, _seen: Seen) -> Waste | None:
         meters=meters,
         free=not meters,
         bound="at most" if stopped else "exact",
+        blocked="it was stopped on purpose, and comes back as it was when it is started" if stopped else "",
         evidence={"tier": tier, "pools": len(pools), "stopped": stopped, "nodes": about.get("nodeResourceGroup", "")},
     )  # fmt: skip
 

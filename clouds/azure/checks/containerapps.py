@@ -67,8 +67,15 @@ def _serving(row: Row) -> bool:
 
 
 def ingress(row: Row) -> bool:
-    """Whether requests reach it over HTTP or TCP; one without works off a queue."""
-    return bool((words.props(row).get("configuration") or {}).get("ingress"))
+    """Whether its requests are counted: over HTTP. TCP is not, and an app without ingress works off a queue."""
+    found = (words.props(row).get("configuration") or {}).get("ingress") or {}
+    return bool(found) and str(found.get("transport", "auto")).lower() != "tcp" and not _queued(row)
+
+
+def _queued(row: Row) -> bool:
+    """Whether it scales by anything else than requests: a queue, a schedule, an event."""
+    rules = ((words.props(row).get("template") or {}).get("scale") or {}).get("rules") or ()
+    return any(each.get("custom") or each.get("azureQueue") or each.get("tcp") for each in rules)
 
 
 REQUESTS = usage(
@@ -119,7 +126,7 @@ WARM = check(
     reads=(ENVIRONMENTS, *REQUESTS.reads),
     judge=_warm,
     why="A GPU replica bills GPU, vCPU and memory at the active rate every second that it is up.",
-    spares=("a request came in 7 days", "scales to zero", "no ingress: it works off a queue", "stopped"),
+    spares=("a request came in 7 days", "scales to zero", "no ingress, TCP, or scaled by a queue", "stopped"),
     unchecked=("a cold start of minutes that it is kept warm against",),
     meter="GPU-hours, vCPU-hours and GiB-hours at the active rate: there is no idle rate for a GPU",
     category="ai",
@@ -165,7 +172,8 @@ IDLE = check(
     why="A replica that is kept up bills vCPU and memory at the idle rate every second.",
     spares=(
         "a request came in 7 days",
-        "no ingress: a worker takes from a queue, and requests say nothing of it",
+        "no ingress, or scaled by a queue: a worker, of which requests say nothing",
+        "TCP ingress, whose connections are not counted",
         "Dapr, whose calls are not counted as requests",
         "GPU and dedicated profiles (priced elsewhere)",
     ),

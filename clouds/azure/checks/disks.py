@@ -29,7 +29,7 @@ def _disk_born(row: Row) -> Any:
     return words.props(row).get("LastOwnershipUpdateTime") or words.props(row).get("timeCreated")
 
 
-DISK = kind("managed disk", DISKS, _disk_born)
+DISK = kind("managed disk", DISKS, _disk_born, managed=words.marked)
 SNAP = kind("disk snapshot", SNAPSHOTS, lambda row: words.props(row).get("timeCreated"))
 _IMAGES = dated(IMAGES)
 IMAGE = _IMAGES.kind("managed image")

@@ -9,10 +9,13 @@ from clouds.azure.checks import words
 from clouds.azure.checks.containerapps import APPS, ENVIRONMENTS, environment_of
 from clouds.azure.checks.reads import check, kind, listing
 from clouds.azure.checks.steps import delete, sends
+from clouds.azure.checks.web import SITES
 from clouds.models.waste import Meter, Row, Seen, Waste
 
 JOBS = listing("Microsoft.App/jobs")
 POOLS = listing("Microsoft.App/sessionPools")
+USERS = (APPS, JOBS, POOLS, SITES)
+"""What runs in an environment: functions that are hosted there are sites, and stand in no list of apps."""
 ENVIRONMENT = kind("Container Apps environment", ENVIRONMENTS)
 # vCPU and GiB of one node of each dedicated profile (Container Apps docs, workload profiles, read 2026-11-29).
 PROFILES = {
@@ -24,7 +27,7 @@ PROFILES = {
 
 def _users(seen: Seen, environment: Row) -> int:
     held = str(environment["id"]).lower()
-    return sum(len(seen.index(read, environment_of).get(held, ())) for read in (APPS, JOBS, POOLS))
+    return sum(len(seen.index(read, environment_of).get(held, ())) for read in USERS)
 
 
 def dedicated(environment: Row) -> list[Row]:
@@ -61,7 +64,7 @@ def _empty(row: Row, seen: Seen) -> Waste | None:
     if held:
         meters = (Meter("container-apps/dedicated-management", "environment-hour"), *meters)
     return Waste(
-        reason="no app, job or session pool runs in it"
+        reason="no app, job, session pool or function runs in it"
         + (f"; {len(held)} dedicated profiles keep nodes up" if held else ""),
         meters=meters,
         free=not meters,
@@ -73,10 +76,10 @@ EMPTY = check(
     id="empty-container-apps-environment",
     title="Container Apps environment with nothing in it",
     kind=ENVIRONMENT,
-    reads=(APPS, JOBS, POOLS),
+    reads=USERS,
     judge=_empty,
     why="Dedicated profiles bill their minimum of nodes and a fee for being managed, with or without apps.",
-    spares=("an app, a job or a session pool is in it", "younger than 3 days"),
+    spares=("an app, a job, a session pool or a function app is in it", "younger than 3 days"),
     unchecked=("an allow-list elsewhere that names its address",),
     meter="dedicated vCPU-hours and GiB-hours of the minimum, and the management fee",
     min_age=timedelta(days=3),
@@ -107,8 +110,7 @@ def _profile(row: Row, seen: Seen) -> Waste | None:
         for each in dedicated(row)
         if each.get("minimumCount")
         and not any(
-            seen.index(read, _used_profiles).get(f"{where} {str(each.get('name', '')).lower()}")
-            for read in (APPS, JOBS, POOLS)
+            seen.index(read, _used_profiles).get(f"{where} {str(each.get('name', '')).lower()}") for read in USERS
         )
     ]
     if not idle:
@@ -128,7 +130,7 @@ PROFILE = check(
     id="idle-workload-profile",
     title="Dedicated workload profile that runs nothing",
     kind=ENVIRONMENT,
-    reads=(APPS, JOBS, POOLS),
+    reads=USERS,
     judge=_profile,
     why="A dedicated profile bills its minimum of nodes whether an app runs on it or not.",
     spares=("an app, a job or a session pool names it", "minimumCount 0", "consumption profiles"),

@@ -102,7 +102,10 @@ def _ask(rows: Sequence[Row], scope: Scope, start: datetime, end: datetime) -> I
         "timePeriod": {"from": f"{start:%Y-%m-%d}T00:00:00Z", "to": f"{end:%Y-%m-%d}T00:00:00Z"},
         "dataset": {
             "granularity": "None",
-            "aggregation": {"totalCost": {"name": "Cost", "function": "Sum"}},
+            "aggregation": {
+                "totalCost": {"name": "Cost", "function": "Sum"},
+                "totalCostUSD": {"name": "CostUSD", "function": "Sum"},
+            },
             "grouping": [{"type": "Dimension", "name": "ResourceId"}],
         },
     }
@@ -119,13 +122,15 @@ def _points(answer: Any, question: Question) -> Sequence[Sequence[float] | str |
     if not about:  # 204: nothing was billed
         return [None] * len(ids)
     columns = [str(each.get("name", "")).lower() for each in about.get("columns") or ()]
+    dollars = "costusd" in columns
     try:
-        money, name, currency = columns.index("cost"), columns.index("resourceid"), columns.index("currency")
+        money = columns.index("costusd" if dollars else "cost")
+        name, currency = columns.index("resourceid"), columns.index("currency")
     except ValueError:
         return ["Cost Management answered without the cost, the resource or the currency"] * len(ids)
     cost: dict[str, list[float]] = {}
     for row in about.get("rows") or ():
-        if str(row[currency]).upper() != "USD":
+        if not dollars and str(row[currency]).upper() != "USD":
             return [f"the bill is in {str(row[currency])[:8]}, and is not added to US dollars"] * len(ids)
         cost.setdefault(str(row[name]).lower(), []).append(float(row[money]))
     return [cost.get(each) for each in ids]
@@ -160,7 +165,7 @@ def _quiet(row: Row, seen: Seen) -> Waste | None:
         f"to ${total - fixed:,.3f}",
         meters=tuple(meter for each in standing.values() if (meter := _meter(each))),
         bound="at least",
-        holds=(),
+        holds=tuple(name for name, each in standing.items() if _meter(each)),
         evidence={
             "USD in 30 days": round(total, 3), "standing USD": round(fixed, 3), "on use USD": round(total - fixed, 3),
             "dearest": words.last(dearest), "dearest %": round(share, 1), "resources": len(members),

@@ -106,7 +106,6 @@ OFF = check(
     spares=("running", "deallocated, which bills no compute", "younger than a day"),
     unchecked=("since when it is off",),
     meter="VM hours of its size, Linux rate; a Windows machine costs more",
-    category="ai",
     remove=lambda doomed: (
         act(
             _VM, doomed.id, "deallocate", f"deallocate {doomed.name}; its disks and static addresses stay",
@@ -123,7 +122,7 @@ OFF = check(
 
 def _deallocated(row: Row, seen: Seen) -> Waste | None:
     word, since = power(row, seen)
-    if word != "deallocated" or _scheduled(row):
+    if word != "deallocated" or _scheduled(row) or words.props(row).get("priority") == "Spot":
         return None
     if not words.older(seen, since, days=STOPPED_DAYS):
         return None
@@ -177,6 +176,7 @@ DEALLOCATED = check(
     spares=(
         f"off for less than {STOPPED_DAYS} days, or nobody says since when",
         "a tag says that a schedule starts and stops it",
+        "spot machines, which Azure deallocates itself and which wait for capacity",
         "shut down but not deallocated (stopped-not-deallocated-vm)",
     ),
     unchecked=("whether it is kept for a recovery",),

@@ -45,13 +45,14 @@ MESSAGES = usage(
 
 def _hub(row: Row, seen: Seen) -> Waste | None:
     tier, units = _sku(row)
-    if words.props(row).get("alternateName") or EVENTS.of(seen, row):
+    about = words.props(row)
+    if about.get("alternateName") or about.get("clusterArmId") or EVENTS.of(seen, row):
         return None
     word = "processing unit" if tier == "premium" else "throughput unit"
     return Waste(
         reason=f"no message in 14 days; {units} {word}s of {tier}",
         meters=(Meter(f"event-hubs/{tier}-unit", "hour", units),),
-        evidence={"tier": tier, "units": units, "cluster": words.props(row).get("clusterArmId", "")},
+        evidence={"tier": tier, "units": units},
     )
 
 
@@ -62,7 +63,7 @@ IDLE_HUB = check(
     reads=(*EVENTS.reads,),
     judge=_hub,
     why="A namespace bills its throughput or processing units by the hour.",
-    spares=("a message in 14 days", "paired with another for recovery", "younger than 14 days"),
+    spares=("a message in 14 days", "paired for recovery", "in a cluster of its own", "younger than 14 days"),
     unchecked=("senders and readers that hold its keys and are off now",),
     meter="unit hours of its tier",
     remove=lambda doomed: (

@@ -29,7 +29,7 @@ OWN = Kind(
 
 
 def _expired(row: Row, seen: Seen) -> Waste | None:
-    found = words.tags(row)
+    found = {name.lower(): value for name, value in words.tags(row).items()}  # Azure may change the case of a name
     if DEPLOYMENT not in found or str(row.get("type", "")).lower() not in _BILLS:
         return None
     end = words.moment(found.get(EXPIRES, "").replace("_", ":"))

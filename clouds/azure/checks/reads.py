@@ -59,8 +59,8 @@ def aged_kind(name: str, of: Detail) -> Kind:
 def kind(name: str, of: Listing | Detail, created: Callable[[Row], Any] = words.made, **more: Any) -> Kind:
     """A kind whose own rows say when they were made."""
     return Kind(
-        name=name, of=of, id=words.ident, label=words.label, created=created, tags=words.tags, managed=words.managed,
-        place=words.place, **more,
+        name=name, of=of, id=words.ident, label=words.label, created=created, tags=words.tags, place=words.place,
+        **{"managed": words.managed, **more},
     )  # fmt: skip
 
 

@@ -59,6 +59,47 @@ IDLE_REDIS = check(
     recovery="A new cache is empty and has other keys.",
     order=42,
 )
+_CLUSTER = "Microsoft.Cache/redisEnterprise"
+MANAGED = listing(_CLUSTER)
+_AGED_MANAGED = aged(MANAGED)
+MANAGED_CLIENTS = usage(
+    "connectedclients",
+    _AGED_MANAGED,
+    days=7,
+    absent="unresolved",
+    aggregation="Maximum",
+    unit="clients at most",
+    source="Azure Monitor, Azure Managed Redis: connectedclients is emitted each minute while the cache is up",
+)
+
+
+def _managed(whole: Row, row: Row, seen: Seen) -> Waste | None:
+    about, sku = words.props(whole), whole.get("sku") or {}
+    if about.get("resourceState", "Running") != "Running" or MANAGED_CLIENTS.of(seen, row):
+        return None
+    name, units = str(sku.get("name", "")), int(sku.get("capacity") or 1)
+    return Waste(
+        reason=f"no client was connected in 7 days ({name})",
+        meters=(Meter(f"redis-enterprise/{name.lower()}", "hour", units),),
+        evidence={"sku": name, "capacity": sku.get("capacity")},
+    )
+
+
+IDLE_MANAGED = check(
+    id="managed-redis-idle",
+    title="Managed Redis that no client is connected to",
+    kind=aged_kind("Managed Redis", _AGED_MANAGED),
+    reads=(MANAGED, *MANAGED_CLIENTS.reads),
+    judge=over(MANAGED, _managed),
+    why="It bills by the hour of its size, with clients or without.",
+    spares=("a client in 7 days", "not running", "younger than 7 days"),
+    unchecked=("what is in it", "a geo-replicated group that it belongs to"),
+    meter="hours of its size",
+    remove="what is in it is lost with it: export it first",
+    reversal="cannot be undone",
+    recovery="A new one is empty and has other keys.",
+    order=42,
+)
 QUERIES = usage(
     "SearchQueriesPerSecond",
     _AGED_SEARCHES,
@@ -176,4 +217,4 @@ IDLE_COSMOS = check(
     recovery="Throughput can be raised again at any time.",
     order=52,
 )
-CHECKS = (IDLE_SEARCH, IDLE_COSMOS, IDLE_REDIS)
+CHECKS = (IDLE_SEARCH, IDLE_COSMOS, IDLE_REDIS, IDLE_MANAGED)

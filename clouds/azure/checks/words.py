@@ -32,6 +32,7 @@ _MANAGED_TAGS = (
     ("k8s-azure-cluster-name", "a Kubernetes service"),
     ("k8s-azure-service", "a Kubernetes service"),
     ("aks-managed-cluster-name", "an AKS cluster"),
+    ("managed-by-k8s-ingress", "a Kubernetes ingress controller"),
     ("rsvaultbackup", "Azure Backup"),
     ("asr-readonly-tag", "Azure Site Recovery"),
     ("databricks-instance-name", "Azure Databricks"),
@@ -100,8 +101,11 @@ def made(row: Row) -> Any:
 
 def managed(row: Row) -> str:
     """Which service manages a resource ("" for none): by its managedBy, its group's name, its tags or its own name."""
-    if holder := row.get("managedBy"):
-        return last(str(holder))
+    return last(str(row["managedBy"])) if row.get("managedBy") else marked(row)
+
+
+def marked(row: Row) -> str:
+    """The same without `managedBy`, which on a disk only says which machine uses it."""
     where = group(row["id"]).lower()
     for start, who in _MANAGED_GROUPS:
         if where.startswith(start):
