@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,10 @@ from tools.measure.record import SCHEMA_VERSION, Run
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9])?")
 LARGEST = 200 * 1024**2
 """Bytes of a file that is read as a run: 256 streams of the standard profile are about 2 MB."""
+
+
+class NotFinite(ValueError):
+    """NaN, Infinity, or too large: no figure, and nothing that can be compared or drawn."""
 
 
 class Shelf(NamedTuple):
@@ -71,7 +76,9 @@ def read(path: Path) -> Run:
     if not raw.strip():
         raise InvalidInput("runs", f"{path.name} is empty: its run ended before anything was measured", fix=fix)
     try:
-        data = json.loads(raw)
+        data = json.loads(raw, parse_constant=_finite, parse_float=_finite)
+    except NotFinite as odd:
+        raise InvalidInput("runs", f"{path.name} has a number that is not finite: {odd}", fix=fix) from None
     except (ValueError, RecursionError):
         raise InvalidInput("runs", f"{path.name} is not JSON", fix=fix) from None
     if is_quoted(data):
@@ -90,6 +97,13 @@ def read(path: Path) -> Run:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))[:120]
         raise InvalidInput("runs", f"{path.name} is not a run: {where}: {first['msg'][:120]}", fix=fix) from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise NotFinite(text[:20])
+    return value
 
 
 def shelf(folder: Path) -> Iterator[Shelf]:

@@ -112,3 +112,14 @@ def test_a_shelf_shows_what_cannot_be_read_with_its_reason(tmp_path: Path) -> No
         ("b", ""),
         ("a", ""),
     ]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400"])
+def test_a_number_that_is_none_makes_a_file_unreadable(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    store.save(path, made("odd", 105.25))
+    text = path.read_text("utf-8")
+    assert store.read(path).figure("decode.tokens_per_second") is not None
+    path.write_text(text.replace("105.25", number), "utf-8")
+    with pytest.raises(InvalidInput, match="has a number that is not finite"):
+        store.read(path)
