@@ -7,6 +7,7 @@ answers first never starts a sign-in, and a recorder never sees a token.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -45,7 +46,16 @@ def client(tokens: Tokens, taps: Sequence[Tap], inner: BaseTransport | None = No
 
     class Authorized(httpx2.BaseTransport):
         def __init__(self) -> None:
-            self._inner = inner or httpx2.HTTPTransport(proxy=_proxy(), limits=httpx2.Limits(max_connections=64))
+            self._inner = inner
+            self._lock = Lock()
+
+        @property
+        def network(self) -> httpx2.BaseTransport:
+            """Opened when the first request gets this far: its certificates cost more than a whole replay."""
+            with self._lock:
+                if self._inner is None:
+                    self._inner = httpx2.HTTPTransport(proxy=_proxy(), limits=httpx2.Limits(max_connections=64))
+                return self._inner
 
         def handle_request(self, request: httpx2.Request) -> httpx2.Response:
             scope = AUDIENCES.get(request.url.host)
@@ -58,10 +68,11 @@ def client(tokens: Tokens, taps: Sequence[Tap], inner: BaseTransport | None = No
                 )
             if scope:
                 request.headers["authorization"] = f"Bearer {tokens.get(request.extensions.get(TENANT, ''), scope)}"
-            return self._inner.handle_request(request)
+            return self.network.handle_request(request)
 
         def close(self) -> None:
-            self._inner.close()
+            if self._inner is not None:
+                self._inner.close()
 
     return httpx2.Client(
         transport=transport(taps, Authorized()),

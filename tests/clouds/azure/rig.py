@@ -46,7 +46,7 @@ class Credential:
     """A credential that hands out one token a tenant, or raises what it was given for it."""
 
     clock: Callable[[], float] = lambda: NOW
-    life: float = 3600
+    life: float = 3600.0
     failing: Mapping[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
