@@ -62,8 +62,8 @@ Differs between the runs: model (bf16 / qat).
 
 Of all figures: 3 better, 0 worse, 0 within noise, 0 cannot say.
 
-Answers: bf16 37 and qat 37 right of 40, 35 identical: within noise (2 lost, 2 gained of 40, McNemar p = 1; fewer than 6 \
-moved items can never show a difference); 4 of 4 that moved are shown.
+Answers: bf16 37 and qat 37 right of 40, 35 identical: within noise (2 lost, 2 gained of 40, McNemar p = 1; fewer than \
+6 moved items can never show a difference); 4 of 4 that moved are shown.
 
 | question | expected | bf16 | qat | |
 |---|---|---|---|---|
