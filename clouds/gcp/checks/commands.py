@@ -17,8 +17,11 @@ from clouds.models import Call, Scope
 Words = tuple[Any, ...]
 Render = Callable[[Mapping[str, Any]], Words]
 _VERBS = {"get": "describe", "delete": "delete", "list": "list", "stop": "stop"}
-_PROMPTS = frozenset({"delete", "resize", "undeploy-model", "undeploy-index", "disable", "patch", "update"})
-"""Words of commands that ask back: only these get --quiet."""
+_PROMPTS = frozenset({
+    "logging.projects.locations.buckets.patch", "sqladmin.instances.patch", "appengine.apps.services.versions.patch",
+    "container.projects.locations.clusters.nodePools.setSize",
+})  # fmt: skip
+"""What asks back beside deleting: only these and deletes get --quiet."""
 _COMPUTE = {
     "addresses": ("addresses", "address"), "disks": ("disks", "disk"), "firewalls": ("firewall-rules", "firewall"),
     "forwardingRules": ("forwarding-rules", "forwardingRule"),
@@ -36,8 +39,10 @@ _COMPUTE = {
     "vpnGateways": ("vpn-gateways", "vpnGateway"), "vpnTunnels": ("vpn-tunnels", "vpnTunnel"),
 }  # fmt: skip
 _WORLD = frozenset({"globalAddresses", "globalForwardingRules"})
+_BETA = frozenset({"futureReservations"})
+"""What gcloud 528 knows in its beta track only."""
 _NAMED = {
-    "aiplatform.projects.locations.deploymentResourcePools": ("ai deployment-resource-pools", "region"),
+    "aiplatform.projects.locations.deploymentResourcePools": ("beta ai deployment-resource-pools", "region"),
     "aiplatform.projects.locations.endpoints": ("ai endpoints", "region"),
     "aiplatform.projects.locations.indexEndpoints": ("ai index-endpoints", "region"),
     "aiplatform.projects.locations.notebookRuntimes": ("colab runtimes", "region"),
@@ -68,7 +73,7 @@ def command(call: Call, scope: Scope) -> Words:
         words = _named(*_NAMED[collection], verb, asked)
     if words is None:
         raise InvalidInput("command", f"gcloud has no word for {call}", fix="Report this as a bug of modelrig.")
-    quiet = ("--quiet",) if _PROMPTS & set(words) else ()
+    quiet = ("--quiet",) if verb.lower().startswith("delete") or str(call) in _PROMPTS else ()
     return ("gcloud", *words, f"--project={_project(asked, scope)}", *quiet)
 
 
@@ -91,7 +96,8 @@ def _compute(kind: str, verb: str, asked: Mapping[str, Any]) -> Words | None:
     group, name = _COMPUTE[kind]
     if verb == "list":
         return ("compute", *group.split(), "list", f"--filter={asked.get('filter', '')}")
-    return ("compute", *group.split(), _VERBS[verb], asked[name], *_where(kind, asked))
+    track = ("beta",) if kind in _BETA else ()
+    return (*track, "compute", *group.split(), _VERBS[verb], asked[name], *_where(kind, asked))
 
 
 def _named(group: str, flag: str, verb: str, asked: Mapping[str, Any]) -> Words | None:

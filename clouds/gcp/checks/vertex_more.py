@@ -10,7 +10,7 @@ from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import INSTANCES, VERTEX, everywhere, in_each, named_kind
 from clouds.gcp.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 ONLINE = in_each(
     VERTEX, "projects.locations.featureOnlineStores.list", "featureOnlineStores",
@@ -199,8 +199,10 @@ def _by_number(machine: Row) -> tuple[str]:
 
 def _notebook(row: Row, seen: Seen) -> Waste | None:
     timeout = _metadata(row).get("idle-timeout-seconds", "")
-    if row.get("state") != "ACTIVE" or timeout not in ("", "0") or not _number(row):
+    if row.get("state") != "ACTIVE" or timeout not in ("", "0"):
         return None
+    if not _number(row):
+        raise Unresolved("which machine it runs on is not said, so that its usage is not known")
     if seen.metric(WORK, row) >= 0.10:  # a notebook server of its own takes a few percent
         return None
     setup = row["gceSetup"]

@@ -54,7 +54,7 @@ def test_every_step_and_every_reading_back_has_its_gcloud_command_in_its_project
                  {"name": "projects/shop-prod/locations/us-central1/services/gemma",
                   "updateMask": "template.scaling.minInstanceCount",
                   "body": {"template": {"scaling": {"minInstanceCount": 0}}}}),
-            "gcloud run services update gemma --min-instances=0 --region=us-central1 --project=shop-prod --quiet",
+            "gcloud run services update gemma --min-instances=0 --region=us-central1 --project=shop-prod",
         ),
         (
             Call("sqladmin", "instances.patch", {"project": PROJECT, "instance": "orders",
@@ -65,8 +65,7 @@ def test_every_step_and_every_reading_back_has_its_gcloud_command_in_its_project
             Call("aiplatform", "projects.locations.endpoints.undeployModel",
                  {"endpoint": "projects/shop-prod/locations/us-central1/endpoints/7",
                   "body": {"deployedModelId": "9"}}),
-            "gcloud ai endpoints undeploy-model 7 --deployed-model-id=9 --region=us-central1 --project=shop-prod "
-            "--quiet",
+            "gcloud ai endpoints undeploy-model 7 --deployed-model-id=9 --region=us-central1 --project=shop-prod",
         ),
     ],
 )  # fmt: skip
@@ -77,6 +76,15 @@ def test_a_call_reads_like_a_command_that_a_person_would_write(call: Call, shown
 def test_a_call_without_a_word_of_gcloud_is_refused() -> None:
     with pytest.raises(InvalidInput, match="gcloud has no word"):
         command(Call("compute", "networks.delete", {"network": "default"}), AT)
+
+
+def test_only_what_asks_back_is_told_not_to() -> None:
+    zone = {"project": PROJECT, "zone": "us-central1-a", "instance": "web"}
+    assert "--quiet" not in command(Call("compute", "instances.stop", zone), AT)
+    assert "--quiet" in command(Call("compute", "instances.delete", zone), AT)
+    backup = {"name": "projects/shop-prod/backups/b"}
+    assert "--quiet" in command(Call("sqladmin", "Backups.DeleteBackup", backup), AT)
+    assert "--quiet" not in command(Call("sqladmin", "Backups.GetBackup", backup), AT)
 
 
 def test_a_value_is_asked_for_by_its_path() -> None:
