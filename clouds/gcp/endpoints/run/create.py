@@ -24,6 +24,7 @@ from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints import binding, operations, promise
 from clouds.gcp.endpoints import labels as tags
 from clouds.gcp.endpoints.machines import removal, start
+from clouds.gcp.endpoints.machines.held import Standing
 from clouds.gcp.endpoints.making import Maker
 from clouds.gcp.endpoints.run import calls, view
 from clouds.gcp.errors import of_status
@@ -160,20 +161,16 @@ def _there(run: Run, region: str) -> bool:
 def _until_up(run: Run, region: str, operation: str) -> None:
     """Wait until the revision passed its probe. Raises what the service failed with, in our words."""
     ref, waited, blind, unseen = run.ref(region), 0.0, 0, 0
+    now: Standing | None
     while True:
         error = operations.error_of(run.api, "run", operation, Scope(region), f"starting {ref}")
         if error is not None:
             raise error
         try:
-            row = view.find(run.api, ref)
-            blind, unseen = 0, 0
-            now = view.standing(row)
-            if now.state in {"ready", "loading"}:
-                return
-            if now.state in {"failed", "deleting"}:
-                raise _failed(ref, now.reason)
-            words = now.reason
+            now = view.standing(view.find(run.api, ref))
+            blind, unseen, words = 0, 0, now.reason
         except NotFound:
+            now = None
             unseen += 1
             if unseen > BLIND_TRIES:
                 raise
@@ -182,7 +179,11 @@ def _until_up(run: Run, region: str, operation: str) -> None:
             blind += 1
             if blind > BLIND_TRIES:
                 raise
-            words = "it could not be read now"
+            now, words = None, "it could not be read now"
+        if now is not None and now.state in {"ready", "loading"}:
+            return
+        if now is not None and now.state in {"failed", "deleting"}:
+            raise _failed(ref, words)
         if waited >= STARTS_WITHIN:
             raise Unexpected(
                 f"starting {ref}", answered=f"it is not up after {waited:.0f} s", fix="Read its log, then deploy again."

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from clouds.errors import CloudError
 from clouds.gcp.endpoints.tunnel import relay
 from clouds.gcp.endpoints.tunnel.relay import Target
-from clouds.gcp.endpoints.tunnel.websocket import Closed
+from clouds.gcp.endpoints.tunnel.websocket import Closed, closed
 
 T = TypeVar("T")
 READ = 65_536
@@ -65,20 +65,22 @@ class Tunnel:
 
     async def _carried(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One local connection, both ways, until either side ends."""
-        with suppress(CloudError, OSError):
-            session = await relay.open_session(self.target, self._token)
-            ways = [
-                asyncio.ensure_future(_outward(reader, session)),
-                asyncio.ensure_future(_inward(session, writer)),
-            ]
-            try:
-                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for way in ways:
-                    way.cancel()
-                await asyncio.gather(*ways, return_exceptions=True)
-                await session.socket.close()
-        writer.close()
+        try:
+            with suppress(CloudError, OSError):
+                await self._relayed(reader, writer)
+        finally:
+            await closed(writer)
+
+    async def _relayed(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session = await relay.open_session(self.target, self._token)
+        ways = [asyncio.ensure_future(_outward(reader, session)), asyncio.ensure_future(_inward(session, writer))]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            await session.socket.close()
 
 
 async def _outward(reader: asyncio.StreamReader, session: relay.Session) -> None:

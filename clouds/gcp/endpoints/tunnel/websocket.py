@@ -95,7 +95,14 @@ class WebSocket:
         """Say goodbye and end the connection."""
         with suppress(OSError, RuntimeError):
             await self.send(struct.pack(">H", 1000), CLOSE)
-        self.writer.close()
+        await closed(self.writer)
+
+
+async def closed(writer: asyncio.StreamWriter) -> None:
+    """Close a connection and wait until its socket is."""
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 def _masked(payload: bytes, mask: bytes) -> bytes:
@@ -128,13 +135,13 @@ async def _connected(url: str, headers: Mapping[str, str], protocol: str) -> Web
         await writer.drain()
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        writer.close()
+        await closed(writer)
         raise HandshakeRefused(0, "no HTTP answer") from error
     status = int(head.split(" ", 2)[1]) if head.startswith("HTTP/") else 0
     want = base64.b64encode(hashlib.sha1((key + _MAGIC).encode(), usedforsecurity=False).digest()).decode()
     if status != 101 or want not in head:
         words = " ".join((await _rest(reader)).split())[:200]
-        writer.close()
+        await closed(writer)
         raise HandshakeRefused(status, words)
     return WebSocket(reader, writer)
 

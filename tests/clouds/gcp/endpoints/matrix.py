@@ -80,11 +80,12 @@ def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool, each: bool) 
     rig = moment.again(homes / "sound", checked=True)
     ended = flow.run(rig, moment.plan)
     assert ended == flow.good, ended
-    tried = worth_trying(rig.seam.operations())
+    names = rig.seam.operations()
+    tried = worth_trying(names)
     assert list(unaccounted(flow, rig, moment.plan)) == []
     found.calls = len(tried)
     for place, at in enumerate(tried):
-        for kind in _ways(rig.seam.sent[at].name, place + len(flow.name), full=full, each=each):
+        for kind in _ways(names[at], place + len(flow.name), full=full, each=each):
             home = homes / f"{KINDS.index(kind)}-{at}"
             found.tried[kind] += 1
             _case(flow, moment, home, Fault(at, kind), found)
