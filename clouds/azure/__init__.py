@@ -28,11 +28,12 @@ def connect(home: Path) -> Cloud:
 
     taps = taps_of()
 
+    api = AzureApi(taps=taps, recorded=bool(taps))
+
     @cache
     def reading(allow: frozenset[str]) -> AzureApi:
-        return AzureApi(taps=(ReadOnly(allow | OWN_READS), *taps), recorded=bool(taps))
+        return AzureApi(taps=(ReadOnly(allow | OWN_READS), *taps), recorded=bool(taps), tokens=api.tokens)
 
-    api = AzureApi(taps=taps, recorded=bool(taps))
     quotas, prices = AzureQuotas(api), AzurePrices(api, home)
     return Cloud(
         name="azure",

@@ -53,16 +53,18 @@ class AzureApi:
         sleep: Callable[[float], None] = time.sleep,
         signed_in: Callable[[], Sequence[Mapping[str, Any]]] = session.signed_in,
         recorded: bool = False,
+        tokens: Tokens | None = None,
     ) -> None:
         """`credential` makes one at the first need; `inner` takes the network's place; `attempts` counts all sends,
         and `patience` is how many seconds one request may wait to be taken.
 
         `signed_in` lists the subscriptions that the Azure CLI knows of, over all of its identities. With `recorded`
-        answers nobody is signed in and this machine's sign-in is not looked at.
+        answers nobody is signed in and this machine's sign-in is not looked at. `tokens` are those of another api of the
+        same sign-in: each is a process of seconds.
         """
         self.taps, self.recorded = tuple(taps), recorded
         self._credential = credential
-        self.tokens = Tokens(credential, clock)
+        self.tokens = tokens or Tokens(credential, clock)
         self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, patience=patience, clock=clock, sleep=sleep)
         self.clock, self._sleep = clock, sleep
         self._providers: dict[str, tuple[float, Mapping[str, str]]] = {}

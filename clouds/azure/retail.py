@@ -45,6 +45,8 @@ class Offer:
 def ask(api: AzureApi, key: str, location: str, now: datetime) -> Price | None:
     """The live price of a key in a place; None when Azure lists none, or several that differ. Raises CloudError."""
     place = location.replace(" ", "").lower()
+    if not re.fullmatch(r"[a-z0-9]+", place):
+        return None
     for rate in RATES:
         values = rate.values(key)
         if values is not None:

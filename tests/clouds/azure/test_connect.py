@@ -32,6 +32,15 @@ def test_a_connected_cloud_has_all_its_ports(tmp_path: Path) -> None:
     assert cloud.reading(OWN_READS) is cloud.reading(OWN_READS)
 
 
+def test_both_apis_of_a_cloud_have_one_sign_in(tmp_path: Path) -> None:
+    cloud = connect(tmp_path)
+    assert cloud.reading is not None
+    assert isinstance(cloud.api, AzureApi)
+    reading = cloud.reading(OWN_READS)
+    assert isinstance(reading, AzureApi)
+    assert reading.tokens is cloud.api.tokens
+
+
 def test_connecting_imports_no_sdk() -> None:
     program = (
         "import sys; from pathlib import Path; from clouds.azure import connect; connect(Path('x'));"

@@ -192,6 +192,12 @@ def test_a_gpu_of_container_apps_is_told_by_its_meter() -> None:
     assert (t4.amount, a100.amount, a100.unit) == (0.2628, 1.9044, "GPU-hour")
 
 
+def test_a_place_that_is_none_is_not_put_into_the_question() -> None:
+    prices, network = book(listed(machine(3.673)))
+    assert prices.live(f"vm/{A100}/on-demand", "eastus' or 1 eq 1 or 'x' eq 'x") is None
+    assert network.sent == []
+
+
 def test_all_pages_are_read_with_their_own_query() -> None:
     link = "https://prices.azure.com/api/retail/prices?$filter=x&$skip=1000"
     api, network, _ = rig({f"GET {link}": listed(machine(3.673)), LIST: listed(following=link)})
