@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 Fault = Callable[[int, dict[str, Any]], str]
@@ -149,6 +150,13 @@ def _event(payload: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(whole).encode() + b"\n\n"
 
 
+@lru_cache(maxsize=1024)
+def _delta(name: str, text: str) -> bytes:
+    """Made once: at 256 streams the server must not be what is measured."""
+    value = [{"index": 0, "function": {"arguments": text}}] if name == "tool_calls" else text
+    return _event({"choices": [{"index": 0, "delta": {name: value}}]})
+
+
 TOLD = b'data: {"error": {"message": "out of memory"}}\n\n'
 
 
@@ -197,9 +205,7 @@ async def _reply(truth: Truth, writer: asyncio.StreamWriter, head: str, body: di
 
 async def _write(truth: Truth, writer: asyncio.StreamWriter, text: str, first_half: bool) -> None:
     """One chunk, cut as the truth says; in the first half it may be in another field than the answer's."""
-    name = truth.delta if first_half else "content"
-    value = [{"index": 0, "function": {"arguments": text}}] if name == "tool_calls" else text
-    for data in truth.writes(_event({"choices": [{"index": 0, "delta": {name: value}}]})):
+    for data in truth.writes(_delta(truth.delta if first_half else "content", text)):
         writer.write(_chunk(data))
         await asyncio.sleep(0)
 
