@@ -23,6 +23,8 @@ from tests.clouds.azure.simulator.subscription import Resource
 from tools.ledger import Book
 
 OURS = "modelrig-deployment"
+READS_SKIPPED = 20
+"""Of the reads, a usual run tries one in so many."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Outcome:
 
 
 def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool) -> Outcome:
-    """Every request of the flow: in every way when `full`, else each in one way, all ways in turn."""
+    """Every request of the flow in every way when `full`; else every write and some reads, all ways in turn."""
     found, start = Outcome(), time.monotonic()
     rig = moment.again(homes / "sound")
     ended = flow.run(rig, moment.plan)
@@ -78,6 +80,8 @@ def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool) -> Outcome:
     tried = worth_trying(names, flow.from_first)
     rig.book.close()
     found.calls = len(tried)
+    if not full:
+        tried = [at for place, at in enumerate(tried) if rig.seam.sent[at].changes or place % READS_SKIPPED == 0]
     for place, at in enumerate(tried):
         for kind in KINDS if full else (KINDS[(place + len(flow.name)) % len(KINDS)],):
             if not Fault(at, kind).applies(rig.seam.sent[at]):

@@ -56,24 +56,25 @@ def type_of(path: str) -> str:
 
 def handle(account: Subscription, request: httpx2.Request, body: Any) -> httpx2.Response:
     path, method = unquote(request.url.path), request.method
-    if "api-version" not in request.url.params and "/op-" not in path:
-        raise Refused(400, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required.")
-    kind = type_of(path).lower()
     if "/op-" in path:
         return _operation(account, path)
-    if method == "GET":
-        return _get(account, path, kind)
-    if method == "POST":
-        return _post(account, path)
+    if "api-version" not in request.url.params:
+        raise Refused(400, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required.")
+    if method in {"GET", "POST"}:
+        return _get(account, path, type_of(path).lower()) if method == "GET" else _post(account, path)
+    return _write(account, method, path, body)
+
+
+def _write(account: Subscription, method: str, path: str, body: Any) -> httpx2.Response:
+    kind, held = type_of(path).lower(), account.find(path)
     if kind == "microsoft.resources/tags":
         return groups.merge_tags(account, path, body)
-    held = account.find(path)
     if method == "PUT" and kind in PUTS:
         groups.check_parent(account, path)
         return PUTS[kind](account, path, body, held)
+    if held is None and method == "DELETE":
+        return answer(404 if kind.endswith("resourcegroups") else 204)
     if held is None:
-        if method == "DELETE":
-            return answer(404 if "resourcegroups" in kind.rsplit("/", 1)[-1] else 204)
         raise not_found(path)
     if method == "PATCH" and kind in PATCHES:
         return PATCHES[kind](account, held, body)
@@ -91,34 +92,41 @@ def _operation(account: Subscription, path: str) -> httpx2.Response:
 
 
 def _get(account: Subscription, path: str, kind: str) -> httpx2.Response:
-    words = path.strip("/").split("/")
-    if path == "/tenants":
-        return answer(200, {"value": [{"tenantId": TENANT, "tenantCategory": "Home", "displayName": "Home"}]})
-    if path == "/subscriptions":
-        row = {"subscriptionId": ID, "displayName": "Dev", "state": "Enabled", "tenantId": TENANT}
-        return answer(200, {"value": [row]})
-    if words[-1].lower() == "providers":
-        rows = [{"namespace": name, "registrationState": state} for name, state in account.providers.items()]
-        return answer(200, {"value": rows})
     if (held := account.find(path)) is not None:
         return answer(200, held.shown())
-    for special in (apps.get, ml.get, groups.get):
+    for special in (apps.get, ml.get, groups.get, _directory):
         found = special(account, path, kind)
         if found is not None:
             return answer(200, found)
+    rows = _listed(account, path)
+    if rows is None:
+        raise not_found(path)
+    return answer(200, {"value": rows})
+
+
+def _directory(account: Subscription, path: str, kind: str) -> dict[str, Any] | None:
+    if path == "/tenants":
+        return {"value": [{"tenantId": TENANT, "tenantCategory": "Home", "displayName": "Home"}]}
+    if path == "/subscriptions":
+        return {"value": [{"subscriptionId": ID, "displayName": "Dev", "state": "Enabled", "tenantId": TENANT}]}
+    if kind == "providers":
+        return {"value": [{"namespace": name, "registrationState": to} for name, to in account.providers.items()]}
+    return None
+
+
+def _listed(account: Subscription, path: str) -> list[dict[str, Any]] | None:
+    """Groups, what a group holds, all of one type, or the children of something."""
+    words = path.strip("/").split("/")
     if len(words) == 3 and words[2].lower() == "resourcegroups":
-        return answer(200, {"value": [one.shown() for one in account.of("Microsoft.Resources/resourceGroups")]})
+        return [one.shown() for one in account.of("Microsoft.Resources/resourceGroups")]
     if words[-1].lower() == "resources":
-        return answer(200, {"value": _contents(account, path.rsplit("/", 1)[0])})
+        return _contents(account, path.rsplit("/", 1)[0])
     if len(words) == 5 and words[2] == "providers":
-        if account.providers.get(words[3]) == "NotRegistered":
-            return answer(200, {"value": []})
-        return answer(200, {"value": [one.shown() for one in account.of(f"{words[3]}/{words[4]}")]})
-    tail = path.rpartition("/providers/")[2].split("/")
-    if len(tail) % 2 == 0 and account.find(path.rsplit("/", 1)[0]) is not None:  # children of something
-        inside = [one for key, one in account.resources.items() if key.rsplit("/", 1)[0] == path.lower()]
-        return answer(200, {"value": [one.shown() for one in inside]})
-    raise not_found(path)
+        registered = account.providers.get(words[3]) != "NotRegistered"
+        return [one.shown() for one in account.of(f"{words[3]}/{words[4]}")] if registered else []
+    if account.find(path.rsplit("/", 1)[0]) is None:
+        return None
+    return [one.shown() for key, one in account.resources.items() if key.rsplit("/", 1)[0] == path.lower()]
 
 
 def _contents(account: Subscription, group: str) -> list[dict[str, Any]]:

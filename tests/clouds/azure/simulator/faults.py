@@ -42,7 +42,7 @@ class Fault:
 
     def applies(self, sent: Sent) -> bool:
         """An operation that fails after it was accepted needs one: a write to ARM."""
-        return self.kind != "operation failed" or (sent.arm and sent.method in {"PUT", "PATCH", "DELETE"})
+        return self.kind != "operation failed" or (sent.changes)
 
     def strike(self, seam: Seam, request: httpx2.Request, sent: Sent) -> httpx2.Response:
         sent.outcome = self.kind

@@ -129,7 +129,7 @@ def put_workflow(account: Subscription, path: str, body: dict[str, Any], held: R
     made.held = {**same, "run": account.number()}
     made.more = {"identity": {"type": "SystemAssigned", "principalId": made.held["principal"]}}
     recurrence = made.properties["definition"]["triggers"]["end"]["recurrence"]
-    start = datetime.fromisoformat(recurrence["startTime"].replace("Z", "+00:00"))
+    start = datetime.fromisoformat(recurrence["startTime"])
     every = recurrence["interval"] * {"Hour": 3600, "Minute": 60}[recurrence["frequency"]]
     account.clock.at(start, lambda: fire(account, made, made.held["run"], every))
     return answer(200 if held else 201, made.shown())

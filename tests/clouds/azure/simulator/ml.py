@@ -21,8 +21,9 @@ PLACED_AFTER, GIVES_UP_AFTER = 60.0, 300.0
 KNOWN = {
     ENDPOINT: {"authMode", "publicNetworkAccess", "traffic", "mirrorTraffic", "description", "properties"},
     DEPLOYMENT: {
-        "endpointComputeType", "environmentId", "instanceType", "environmentVariables", "requestSettings", "livenessProbe",
-        "readinessProbe", "startupProbe", "scaleSettings", "egressPublicNetworkAccess", "appInsightsEnabled", "model",
+        "endpointComputeType", "environmentId", "instanceType", "environmentVariables", "requestSettings",
+        "livenessProbe", "readinessProbe", "startupProbe", "scaleSettings",
+        "egressPublicNetworkAccess", "appInsightsEnabled", "model",
     },
     VERSION: {"image", "osType", "inferenceConfig", "tags", "isArchived", "description", "condaFile"},
 }  # fmt: skip

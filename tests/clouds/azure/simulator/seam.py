@@ -35,6 +35,11 @@ class Sent:
     def arm(self) -> bool:
         return httpx2.URL(self.url).host == ARM
 
+    @property
+    def changes(self) -> bool:
+        """A write to ARM."""
+        return self.arm and self.method in {"PUT", "PATCH", "DELETE"}
+
     def __str__(self) -> str:
         return f"{self.method} {self.type or httpx2.URL(self.url).host}"
 
@@ -95,4 +100,4 @@ class Seam(httpx2.BaseTransport):
 
     def writes(self) -> list[str]:
         """What was sent to ARM and may have changed something."""
-        return [str(one) for one in self.sent if one.arm and one.method in {"PUT", "PATCH", "DELETE"}]
+        return [str(one) for one in self.sent if one.changes]

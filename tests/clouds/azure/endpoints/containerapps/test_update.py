@@ -16,13 +16,13 @@ def test_another_end_moves_the_scheduled_one_and_the_tags(rig: Rig) -> None:
     assert endpoint.expires == "2026-11-30T01:03:30Z"
     rig.account.clock.sleep(9 * 3600)
     assert len(rig.account.billing()) == 1
-    rig.account.clock.sleep(3600)
+    rig.account.clock.sleep(3700)
     assert rig.account.billing() == []
 
 
 def test_another_model_needs_a_second_gpu_of_quota(rig: Rig) -> None:
     rig.deploy()
-    with pytest.raises(Conflict, match="Azure starts a second replica first, and .* 1 of 1 used"):
+    with pytest.raises(Conflict, match=r"Azure starts a second replica first, and .* 1 of 1 used"):
         rig.apps.update(REF, Change(model="google/gemma-4-E4B-it"), rig.book, rig.heard)
 
 

@@ -164,7 +164,7 @@ def test_another_end_moves_the_scheduled_one(rig: Rig) -> None:
 def test_another_setting_needs_quota_for_a_second_machine_and_goes_back_when_it_fails(rig: Rig) -> None:
     rig.deploy_ml()
     rig.account.ml_quota["swedencentral", rigs.FAMILY] = (4, 0)
-    with pytest.raises(Conflict, match="starts a second machine first, and .* 4 of 4 used"):
+    with pytest.raises(Conflict, match=r"starts a second machine first, and .* 4 of 4 used"):
         rig.ml.update(ML_REF, Change(settings={"max_model_len": 4096}), rig.book, rig.heard)
     rig.account.ml_quota["swedencentral", rigs.FAMILY] = (8, 0)
     with pytest.raises(NoCapacity) as error:
