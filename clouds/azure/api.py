@@ -59,8 +59,8 @@ class AzureApi:
         and `patience` is how many seconds one request may wait to be taken.
 
         `signed_in` lists the subscriptions that the Azure CLI knows of, over all of its identities. With `recorded`
-        answers nobody is signed in and this machine's sign-in is not looked at. `tokens` are those of another api of the
-        same sign-in: each is a process of seconds.
+        answers nobody is signed in and this machine's sign-in is not looked at. `tokens` are those of another api of
+        the same sign-in: each is a process of seconds.
         """
         self.taps, self.recorded = tuple(taps), recorded
         self._credential = credential
