@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 PATIENCE = 40.0
 """Seconds that one request waits in all for Azure to take it: no call of a tool is longer than 45 s."""
-_AGAIN = frozenset({429, 500, 502, 503, 504})
+_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _ISSUER = re.compile(
     r"must match the tenant 'https://sts\.windows\.net/([0-9a-fA-F-]{36})"
     r"|authorization(?:_uri)?=\\?\"https://login\.(?:windows\.net|microsoftonline\.com)/([0-9a-fA-F-]{36})"

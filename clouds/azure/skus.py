@@ -16,6 +16,7 @@ from clouds.models import Call, Scope
 if TYPE_CHECKING:
     from clouds.azure.api import AzureApi
 
+FRESH = 3600.0
 SKUS = Call("Microsoft.Compute/skus", "list")
 
 
@@ -36,12 +37,12 @@ class Sku:
 
 
 class Skus:
-    """The sizes of a location, read once a process: they change by the week."""
+    """The sizes of a location, read once an hour: they change by the week, a restriction when somebody asked."""
 
     def __init__(self, api: AzureApi) -> None:
         """Nothing is read before the first question."""
         self._api = api
-        self._known: dict[Scope, Mapping[str, Sku]] = {}
+        self._known: dict[Scope, tuple[float, Mapping[str, Sku]]] = {}
         self._locks: dict[Scope, Lock] = {}
         self._lock = Lock()
 
@@ -50,11 +51,13 @@ class Skus:
         with self._lock:
             own = self._locks.setdefault(scope, Lock())
         with own:
-            if scope not in self._known:
+            at, known = self._known.get(scope, (0.0, {}))
+            if not known or self._api.clock() - at > FRESH:
                 call = Call(SKUS.service, SKUS.operation, {"query": {"$filter": f"location eq '{scope.location}'"}})
                 rows = self._api.send(call, scope=scope)["value"]
-                self._known[scope] = dict(found for row in rows if (found := _named(row, scope)) is not None)
-            return self._known[scope]
+                known = dict(found for row in rows if (found := _named(row, scope)) is not None)
+                self._known[scope] = (self._api.clock(), known)
+            return known
 
 
 def _named(row: Mapping[str, Any], scope: Scope) -> tuple[str, Sku] | None:

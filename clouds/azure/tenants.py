@@ -134,7 +134,7 @@ class Directory:
         """The subscription that is used where none is named. Raises InvalidInput where it is not clear which."""
         named = next((os.environ[name] for name in CHOICE if os.environ.get(name)), "")
         if named:
-            return named.lower()
+            return named.lower() if guid(named) else self._by_name(named)
         rows = [row for row in self._signed_in() if row["id"] != row["tenantId"]]  # a tenant without a subscription
         chosen = [str(row["id"]).lower() for row in rows if row.get("isDefault")]
         if len(chosen) == 1:
@@ -150,6 +150,19 @@ class Directory:
             f"{len(found)} subscriptions are there and none is chosen",
             fix=f"Run `az account set --subscription ID`, or set {CHOICE[0]}.",
             allowed=tuple(each.id for each in found[:10]),
+        )
+
+    def _by_name(self, name: str) -> str:
+        """The id of a subscription by its name. Raises InvalidInput where none or several have it."""
+        known = self.subscriptions()
+        found = [each for each in known if each.name.lower() == name.lower()]
+        if len(found) == 1:
+            return found[0].id
+        raise InvalidInput(
+            "azure_subscription",
+            f"{len(found) or 'no'} subscription{'s are' if found else ' is'} named {name[:60]!r}",
+            fix="Name one by its id (`az account list --all` shows them).",
+            allowed=tuple(each.id for each in (found or known)[:10]),
         )
 
     def _read(self) -> tuple[Tenant, ...]:

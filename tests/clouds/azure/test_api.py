@@ -94,7 +94,7 @@ def test_a_wait_that_is_too_long_is_told_and_not_waited_for() -> None:
     assert (told.value.retry_after, told.value.answered, clock.slept) == (600.0, "slow down", [])
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 def test_a_read_is_repeated_after_a_failure_of_the_server(status: int) -> None:
     api, network, _ = rig({f"GET {BASE}": [(status, None), (200, page(1, "a"))]})
     assert names(api.send(APPS, scope=HERE)) == ["a"]

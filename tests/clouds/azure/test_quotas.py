@@ -7,7 +7,7 @@ import pytest
 from clouds.azure import sizes
 from clouds.azure.places import DEFAULT, location_of
 from clouds.azure.quotas import AzureQuotas, what
-from clouds.azure.skus import sku
+from clouds.azure.skus import Skus, sku
 from clouds.errors import CredentialExpired, InvalidInput, NotOffered, NotSignedIn
 from clouds.models import Scope
 from tests.clouds.azure.recorded import Recorded
@@ -154,6 +154,16 @@ def test_a_restriction_of_zones_leaves_the_others_and_one_of_the_location_leaves
 ) -> None:
     found = sku(row(*restrictions), "eastus")
     assert (found.zones, found.refused, found.restricted) == (zones, refused, restricted)
+
+
+def test_a_list_of_sizes_is_read_once_an_hour() -> None:
+    skus = f"GET /subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus"
+    api, network, clock = rig({skus: (200, {"value": [{"name": A100, "resourceType": "virtualMachines"}]})})
+    sizes_ = Skus(api)
+    for later in (0, 3600, 1):
+        clock.now += later
+        assert set(sizes_.at(scopes("eastus")[0])) == {A100.lower()}
+    assert len(network.sent) == 2
 
 
 def test_what_a_list_does_not_say_is_not_known() -> None:

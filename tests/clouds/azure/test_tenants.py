@@ -200,6 +200,17 @@ def test_the_one_that_the_environment_names_is_used(monkeypatch: pytest.MonkeyPa
     assert api.directory.default() == OTHER
 
 
+def test_one_may_be_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [subscription(SUBSCRIPTION, "Research"), subscription(OTHER, "Mine"), subscription("x", "mine")]
+    api, _, _ = rig(answers((200, {"value": both}), (200, {"value": []})), credential=TwoIdentities())
+    monkeypatch.setenv("MODELRIG_AZURE_SUBSCRIPTION", "research")
+    assert api.directory.default() == SUBSCRIPTION
+    for name, problem_ in (("Mine", "2 subscriptions are named"), ("Nobody's", "no subscription is named")):
+        monkeypatch.setenv("MODELRIG_AZURE_SUBSCRIPTION", name)
+        with pytest.raises(InvalidInput, match=problem_):
+            api.directory.default()
+
+
 def test_a_subscription_of_another_tenant_is_asked_with_that_tenants_token() -> None:
     apps = f"/subscriptions/{OTHER}/providers/Microsoft.App/containerApps"
     api, network, _ = rig(
