@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from clouds.models import EngineFacts
 from tools.figures import duration, number, size, usd
 from tools.measure.cost import BUSY
 from tools.measure.measured_rows import (
@@ -153,7 +154,7 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     if engine and engine.weights_bytes:
         facts.append(f"weights {size(engine.weights_bytes)}")
     if engine and engine.kv_cache_tokens:
-        facts.append(f"KV cache {engine.kv_cache_tokens:,} tokens")
+        facts.append(f"KV cache {engine.kv_cache_tokens:,} tokens{_accounted(engine)}")
     facts += [
         f"{each.name}: {size(each.memory_after_load_bytes)} in use before, {size(each.memory_peak_bytes)} at the peak"
         for each in run.accelerators
@@ -171,6 +172,16 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
         yield f"Formulas: {'; '.join(named)}."
     yield telling.of_run(run)
     yield f"Saved as `{path}`, every stamp and formula in it."
+
+
+def _accounted(engine: EngineFacts) -> str:
+    """What the engine's log says a token costs, against the memory that the cache took."""
+    said = engine.settings
+    names = ("kv_cache_bytes_per_token", "kv_cache_explained_gib", "kv_cache_taken_gib", "kv_cache_unexplained_gib")
+    each, explained, taken, rest = (said.get(name) for name in names)
+    if each is None or explained is None or taken is None:
+        return ""
+    return f" x {float(each):,.10g} bytes = {explained} GiB of {taken} GiB taken, {rest} GiB unexplained"
 
 
 def _cost_line(run: Run) -> str:

@@ -7,10 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from tests.tools.measure.ladder.test_asking import knows
+from tests.tools.measure.made import engine, made
 from tests.tools.measure.scripted import Said, run_of, speaking
 from tools.measure.measured import result_of
 from tools.measure.measured_rows import OtherFigure
 from tools.measure.walk import Measured
+
+
+def test_where_the_memory_of_the_kv_cache_went_is_said() -> None:
+    settings = {
+        "kv_cache_bytes_per_token": 15_360.0,
+        "kv_cache_explained_gib": 4.6,
+        "kv_cache_taken_gib": 5.54,
+        "kv_cache_unexplained_gib": 0.94,
+    }
+    facts = engine("e2b", kv_cache_tokens=321_280, settings=settings)
+    result = result_of([Measured(Path("x.json"), made("a", 50.0, engine=facts))])
+    assert result.notes[0] == (
+        "KV cache 321,280 tokens x 15,360 bytes = 4.6 GiB of 5.54 GiB taken, 0.94 GiB unexplained."
+    )
+    assert "unexplained" not in result_of([Measured(Path("x.json"), made("a", 50.0))]).notes[0]
 
 
 def test_the_headline_and_the_table_have_the_figures_of_a_ladder(tmp_path: Path) -> None:

@@ -96,6 +96,9 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
     facts = {**engine, **engine.pop("settings", {})}
     kept = (name for name in facts if name not in {*OUTCOMES, "model", "settings"} and not name.endswith(MEASURED))
     yield from _fields("engine", {name: facts[name] for name in kept})
+    drafted = run.figure("drafters.drafted_per_step")
+    if drafted is not None and drafted.value is not None:  # a bare URL does not tell its drafter, its counters do
+        yield "engine guesses a step", f"{drafted.value:.0f}"
     yield "profile", run.profile
     yield "measurements", ", ".join(part.name for part in run.parts)
     for part in run.parts:

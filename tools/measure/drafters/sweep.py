@@ -100,8 +100,11 @@ def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
     drafting = [row for row in rows if row.drafted and row.times_plain is not None]
     if drafting:
         best = max(drafting, key=lambda row: row.times_plain or 0.0)
-        gains = f"{best.name} is the fastest for one at a time, {best.times_plain:.2f} x none"
-        yield gains if (best.times_plain or 0) > 1 else f"No drafter setting is faster than none; the best is {gains}"
+        times = f"{best.times_plain:.2f} x none"
+        if (best.times_plain or 0) > 1:
+            yield f"{best.name} is the fastest for one at a time, {times}"
+        else:
+            yield f"no setting is faster than none for one at a time; the best, {best.name}, is {times}"
     for row in drafting:
         yield from _turning(row, "at once", {1: row.times_plain or 0.0, **row.at})
     plains = [row for row in rows[1:] if row.drafted == 0 and row.times_plain is not None]

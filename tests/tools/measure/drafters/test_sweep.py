@@ -106,6 +106,19 @@ def test_a_gain_behind_many_tokens_stands_beside_it() -> None:
     assert found.rows[1].behind == {120_000: pytest.approx(1.49)}
 
 
+def test_a_drafter_that_only_slows_down_is_called_so() -> None:
+    found = sweep([drafting("none", 0, 41.4), drafting("three", 3, 28.1)], {})
+    assert found is not None
+    assert found.notes[1] == "no setting is faster than none for one at a time; the best, three, is 0.68 x none"
+
+
+def test_runs_with_and_without_a_drafter_are_no_repeats_though_nothing_else_tells_them_apart() -> None:
+    found = compare([drafting("none", 0, 133.4), drafting("two", 2, 211.0), drafting("none-again", 0, 132.5)])
+    assert [each.name for each in found.versus] == ["two"]
+    assert [each.run for each in found.repeats] == ["none-again"]
+    assert [(each.what, each.values) for each in found.differs] == [("engine guesses a step", ("0", "2", "0"))]
+
+
 def test_runs_of_other_prompts_are_no_part_of_a_sweep() -> None:
     other = drafting("long", 2, 300.0)
     other = other.model_copy(update={"parts": (part("drafters", other.parts[0].figures, settings={"tokens": 512}),)})
