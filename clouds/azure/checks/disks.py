@@ -100,8 +100,9 @@ def _unattached(row: Row, _seen: Seen) -> Waste | None:
 
 
 def _delete_disk(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    place, gib = words.place(doomed.row, doomed.at), doomed.evidence.get("GiB")
     return (
-        snapshot(doomed.id, words.place(doomed.row, doomed.at), doomed.evidence.get("GiB"), doomed.mark),
+        snapshot(doomed.id, place, gib, doomed.mark, copied=bool(on_top(doomed.row))),
         delete(_DISK, doomed.id, f"delete disk {doomed.name}; it can be made again from the snapshot", "can be undone"),
     )
 

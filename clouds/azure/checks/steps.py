@@ -72,10 +72,14 @@ def act(
     )  # fmt: skip
 
 
-def snapshot(disk: str, location: str, gib: Any, mark: str) -> CleanupStep:
-    """An incremental snapshot of a disk, complete before the disk goes. A second one of that name is the same one."""
+def snapshot(disk: str, location: str, gib: Any, mark: str, *, copied: bool = False) -> CleanupStep:
+    """An incremental snapshot of a disk, complete before the disk goes. A second one of that name is the same one.
+
+    Of Premium SSD v2 and Ultra disks the data is `copied` after the snapshot is there (Azure docs on incremental
+    snapshots, read 2026-11-29): then the copy is waited for too.
+    """
     group, _, name = disk.rpartition("/providers/Microsoft.Compute/disks/")
-    target = f"{group}/providers/Microsoft.Compute/snapshots/{name[:40]}-{mark}"[:400]
+    target = f"{group}/providers/Microsoft.Compute/snapshots/{name[:40]}-{mark}"
     body = {
         "location": location,
         "sku": {"name": "Standard_LRS"},
@@ -83,12 +87,13 @@ def snapshot(disk: str, location: str, gib: Any, mark: str) -> CleanupStep:
         "tags": {"modelrig-cleanup": mark},
     }
     look = Call("Microsoft.Compute/snapshots", "get", {"id": target})
+    path, done = ("completionPercent", ("100", "100.0")) if copied else ("provisioningState", ("Succeeded",))
     return CleanupStep(
         "snapshot",
         f"take an incremental snapshot of {name} ({gib} GiB) and wait until it is complete",
         Call("Microsoft.Compute/snapshots", "put", {"id": target, "body": body}),
         "can be undone",
-        Until(look, "properties.provisioningState", ("Succeeded",), ("Failed",), seconds=6 * 3600),
+        Until(look, f"properties.{path}", done, ("Failed",), seconds=24 * 3600 if copied else 6 * 3600),
         backup=True,
     )
 

@@ -182,3 +182,19 @@ def test_the_reads_that_every_check_shares_are_sent_once_a_subscription(account:
     for shared in ("Microsoft.Resources/resourceGroups.list", "Microsoft.Authorization/locks.list"):
         assert counts[shared] == 1
     assert counts["Microsoft.Network/publicIPAddresses.list"] == 1
+
+
+def test_of_a_disk_whose_data_is_copied_after_its_snapshot_the_copy_is_waited_for() -> None:
+    from clouds.models import Scope
+    from clouds.models.removal import Doomed
+
+    def waited(sku: str) -> tuple[str, tuple[str, ...]]:
+        row = {**named("d"), "location": "eastus", "sku": {"name": sku}, "properties": {"diskSizeGB": 100}}
+        doomed = Doomed(row, Scope(None, SUBSCRIPTION), row["id"], "d", "c-abcdef-123456", {"GiB": 100})
+        assert not isinstance(disks.UNATTACHED.remove, str)
+        until = disks.UNATTACHED.remove(doomed)[0].until
+        assert until is not None
+        return until.path, until.done
+
+    assert waited("Premium_LRS") == ("properties.provisioningState", ("Succeeded",))
+    assert waited("PremiumV2_LRS") == waited("UltraSSD_LRS") == ("properties.completionPercent", ("100", "100.0"))
