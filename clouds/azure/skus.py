@@ -52,7 +52,7 @@ class Skus:
             own = self._locks.setdefault(scope, Lock())
         with own:
             at, known = self._known.get(scope, (0.0, {}))
-            if not known or self._api.clock() - at > FRESH:
+            if self._api.clock() - at > FRESH:
                 call = Call(SKUS.service, SKUS.operation, {"query": {"$filter": f"location eq '{scope.location}'"}})
                 rows = self._api.send(call, scope=scope)["value"]
                 known = dict(found for row in rows if (found := _named(row, scope)) is not None)
