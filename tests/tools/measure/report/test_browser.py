@@ -60,7 +60,7 @@ addEventListener("load", () => {
 def pages() -> dict[str, str]:
     base = samples.full("bf16", 0.5)
     runs = (base, samples.full("qat"), samples.renamed(base, "again", [52.4, 52.8, 52.6, 52.9, 52.5]))
-    rungs = (*samples.ladder("L4"), *samples.ladder("T4"))
+    rungs = (*samples.ladder("L4", 80), *samples.ladder("T4", 80))
     return {
         "run": html.render(run_page(samples.hostile(samples.full("qat")))),
         "comparison": html.render(comparison_page(compare(runs), runs)),
@@ -86,7 +86,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     done = subprocess.run(
         [
             str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=900,900", "--dump-dom",
-            "--virtual-time-budget=4000", "--no-first-run", f"--user-data-dir={folder / 'profile'}",
+            "--virtual-time-budget=1000", "--no-first-run", f"--user-data-dir={folder / 'profile'}",
             (folder / "page.html").as_uri(),
         ],
         capture_output=True, text=True, timeout=50, check=True,
