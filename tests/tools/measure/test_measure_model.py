@@ -9,6 +9,7 @@ import pytest
 
 from clouds.errors import Cancelled, CloudError, InvalidInput, NotFound
 from clouds.models import Price
+from tests.tools.measure.report.reading import Reader, of_run
 from tests.tools.measure.rig import Rig, offered
 from tools.context import Target
 from tools.ledger import Book
@@ -61,6 +62,9 @@ def test_a_bare_url_is_measured_and_the_result_has_the_numbers_that_matter(serve
     assert result.levels[1].usd_per_million == float(f"{run.costs[1].usd_per_million_output:.4g}")
     assert any("only while the endpoint is kept that busy" in note for note in result.notes)
     assert any("Quick profile" in note for note in result.notes)
+    page = Path(result.file).with_suffix(".html")
+    assert f"Report to look at: `{page}`" in result.notes[-1]
+    assert Reader(page.read_text("utf-8")).values() == of_run(run)
 
 
 def test_text_and_structure_are_each_complete_and_short(serve: Any, call: Any) -> None:

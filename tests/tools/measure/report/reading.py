@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from math import log
 
+from tools.measure.record import Run
+
+Numbers = dict[str, float | None]
+
 
 @dataclass
 class Drawing:
@@ -124,3 +128,18 @@ def _straight(marks: Iterable[tuple[float, float]], low: float, start: float, hi
     by_factor = [abs(start + log(value / low) / log(high / low) * (end - start) - place) for value, place in marks]
     assert max(by_factor) < 0.5, "the axis has neither equal steps nor equal factors"
     return False
+
+
+def of_run(run: Run) -> Numbers:
+    """Every number of a record that a page has to show."""
+    found: Numbers = {}
+    for part in run.parts:
+        for figure in part.figures:
+            key = f"{run.id}|{figure.key}"
+            found |= {f"{key}|value": figure.value, f"{key}|n": float(figure.n) if figure.n else None}
+            if len(figure.samples) > 1:
+                found |= {f"{key}|low": figure.low, f"{key}|high": figure.high}
+    for row in run.costs:
+        found[f"{run.id}|cost.{row.at_once}"] = row.usd_per_million_output
+        found[f"{run.id}|cost.{row.at_once}|per_dollar"] = row.tokens_per_second_per_usd_hour
+    return found

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.tools.measure.report import samples
-from tests.tools.measure.report.reading import Reader, from_place, reads_as
+from tests.tools.measure.report.reading import Numbers, Reader, from_place, of_run, reads_as
 from tools.measure.comparing.compare import Comparison, compare
 from tools.measure.ladder.counts import grid
 from tools.measure.ladder.from_runs import ladders_of
@@ -15,8 +15,6 @@ from tools.measure.record import Run
 from tools.measure.report import html
 from tools.measure.report.comparison_page import comparison_page
 from tools.measure.report.run_page import run_page
-
-Numbers = dict[str, float | None]
 
 
 @cache
@@ -30,21 +28,6 @@ def runs_compared() -> tuple[Run, ...]:
 def compared() -> tuple[Comparison, Reader]:
     found = compare(runs_compared())
     return found, Reader(html.render(comparison_page(found, runs_compared())))
-
-
-def of_run(run: Run) -> Numbers:
-    """Every number of a record that a page has to show."""
-    found: Numbers = {}
-    for part in run.parts:
-        for figure in part.figures:
-            key = f"{run.id}|{figure.key}"
-            found |= {f"{key}|value": figure.value, f"{key}|n": float(figure.n) if figure.n else None}
-            if len(figure.samples) > 1:
-                found |= {f"{key}|low": figure.low, f"{key}|high": figure.high}
-    for row in run.costs:
-        found[f"{run.id}|cost.{row.at_once}"] = row.usd_per_million_output
-        found[f"{run.id}|cost.{row.at_once}|per_dollar"] = row.tokens_per_second_per_usd_hour
-    return found
 
 
 def of_comparison(found: Comparison) -> Numbers:
