@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clouds.azure.words import CHAIN
 from clouds.errors import NotSignedIn
 
 if TYPE_CHECKING:
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
 
 CLI_TIMEOUT = 60
 """Seconds that one `az` may take; azure-identity's own default of 10 is short for a cold start behind a proxy."""
-_CHAIN = ("AZURE_TOKEN_CREDENTIALS", "AZURE_CLIENT_ID")
 
 
 def source(environ: Mapping[str, str] | None = None) -> str:
     """What a sign-in comes from: "environment" where it names a credential, else "Azure CLI"."""
     environ = os.environ if environ is None else environ
-    return "environment" if any(environ.get(name) for name in _CHAIN) else "Azure CLI"
+    return "environment" if any(environ.get(name) for name in CHAIN) else "Azure CLI"
 
 
 def nothing_to_sign_in_with() -> bool:

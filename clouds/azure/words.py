@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+
+CHAIN = ("AZURE_TOKEN_CREDENTIALS", "AZURE_CLIENT_ID")
+"""Variables that say that the environment names a credential, which then outranks the sign-in of the Azure CLI."""
 
 REMEDIES: Mapping[str, str] = {
     "api_disabled": "Run `az provider register --namespace {provider} --subscription {subscription}`, wait until it "
     "says Registered, then repeat this call.",
     "throttled": "Wait a little and repeat this call; Azure limits how often a subscription may be asked.",
-    "quota_too_small": "Ask for more under Quotas in the Azure portal (or `az quota`), or take another location.",
+    "quota_too_small": "Ask for more under Quotas in the Azure portal, or take another location or size.",
     "no_capacity": "Try another location, zone or size, or later; quota does not reserve a machine.",
     "not_offered": "Take a location, zone or size that offers it (check_capacity shows where).",
     "conflict": "Look at what is there under that name (get_endpoint), then change, wait or take another name.",
@@ -25,6 +29,11 @@ REMEDIES: Mapping[str, str] = {
 
 def about_signing_in(tenant: str = "") -> str:
     """The one thing to do when there is no usable credential."""
+    if named := next((name for name in CHAIN if os.environ.get(name)), ""):
+        return (
+            f"{named} is set, so the credential is the one that this server's environment names: mend or renew that "
+            "one, or unset the AZURE_* variables and run `az login`."
+        )
     where = f" --tenant {tenant}" if tenant else ""
     return f"Run `az login{where}` in a terminal, then repeat this call."
 

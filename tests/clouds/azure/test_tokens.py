@@ -211,6 +211,18 @@ def test_the_chain_that_the_environment_names_signs_in_too(az: Path, monkeypatch
     assert calls(az)[0].endswith(f"--tenant {TENANT}")
 
 
+@windows
+def test_a_credential_that_the_environment_names_is_not_mended_by_signing_in(
+    az: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "AzureCliCredential")
+    monkeypatch.setenv("AZ_BROKEN", TENANT)
+    monkeypatch.setenv("AZ_SAYS", "Please run 'az login' to setup account.")
+    with pytest.raises(NotSignedIn) as told:
+        Tokens(session.build).get(TENANT)
+    assert told.value.fix.startswith("AZURE_TOKEN_CREDENTIALS is set")
+
+
 def test_without_the_sdk_the_fix_is_the_extra(az: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "azure.identity", None)
     with pytest.raises(NotInstalled) as told:
