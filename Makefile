@@ -65,7 +65,7 @@ lock:
 	$(COMPILE) pyproject.toml --all-extras --output-file build/all.txt
 	$(HASHED) pyproject.toml --output-file requirements-core.txt
 	$(HASHED) pyproject.toml --extra local --extra measure --output-file requirements.txt
-	@for extra in local measure ladder aws gcp azure; do \
+	@for extra in local measure ladder report aws gcp azure; do \
 		echo "$(HASHED) pyproject.toml --extra $$extra --output-file requirements-$$extra.txt"; \
 		$(HASHED) pyproject.toml --extra $$extra --output-file requirements-$$extra.txt || exit 1; done
 	$(HASHED) pyproject.toml --all-extras --output-file requirements-dev.txt
