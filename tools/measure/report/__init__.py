@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tools.home import write_atomically
-from tools.measure.comparing.compare import Comparison
-from tools.measure.record import Run
-from tools.measure.report.page import Page
+
+if TYPE_CHECKING:  # a tool is imported before it is called: nothing of a page is needed until then
+    from tools.measure.comparing.compare import Comparison
+    from tools.measure.record import Run
+    from tools.measure.report.page import Page
 
 
 class Written(NamedTuple):
