@@ -8,7 +8,7 @@ from typing import Any
 
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, kind, listing
-from clouds.azure.checks.steps import change, sends
+from clouds.azure.checks.steps import sends, to_zero
 from clouds.azure.checks.usage import usage
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Meter, Row, Seen, Waste
@@ -110,13 +110,9 @@ def _warm(row: Row, seen: Seen) -> Waste | None:
 
 
 def _to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    return (
-        change(
-            "Microsoft.App/containerApps", doomed.id, f"let {doomed.name} scale to zero",
-            {"properties": {"template": {"scale": {"minReplicas": 0}}}},
-            "properties.template.scale.minReplicas", "0", capacity=True,
-        ),
-    )  # fmt: skip
+    body = {"properties": {"template": {"scale": {"minReplicas": 0}}}}
+    path = "properties.template.scale.minReplicas"
+    return (to_zero("Microsoft.App/containerApps", doomed.id, f"let {doomed.name} scale to zero", body, path),)
 
 
 WARM = check(

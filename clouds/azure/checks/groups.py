@@ -152,6 +152,8 @@ COST = Metric(
 
 def _quiet(row: Row, seen: Seen) -> Waste | None:
     members = seen.index(RESOURCES, in_group).get(str(row["id"]).lower(), ())
+    if any(words.older(seen, each.get("createdTime"), days=DAYS) is False for each in members):
+        return None  # a project that has just begun
     cost = {str(each["id"]): seen.metric(COST, each) for each in members}
     total = sum(cost.values())
     standing = {str(each["id"]): each for each in members if str(each.get("type", "")).lower() in STANDING}
@@ -190,7 +192,7 @@ QUIET = check(
         "under a dollar in 30 days",
         f"what bills on use is more than ${USE_USD:.2f}, or the standing charges are less than {SHARE:.0%}",
         "machines and databases in it, whose charge does not tell use from idleness",
-        "younger than 30 days",
+        "a resource in it is younger than 30 days",
     ),
     unchecked=("what it is kept for", "resources deleted within the 30 days", "platform groups that others share"),
     meter="what Cost Management charged is in the evidence; the price is that of its registries at list price",

@@ -7,7 +7,7 @@ from typing import Any
 
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, children, listing
-from clouds.azure.checks.steps import act, change, delete, sends
+from clouds.azure.checks.steps import act, delete, sends, to_zero
 from clouds.azure.checks.usage import usage
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Waste
@@ -213,10 +213,10 @@ def _stop_compute(doomed: Doomed) -> tuple[CleanupStep, ...]:
         )  # fmt: skip
     else:
         scale = {"minNodeCount": 0, "maxNodeCount": doomed.evidence.get("most", 1)}
-        step = change(
+        step = to_zero(
             f"{_ML}/computes", doomed.id, f"let cluster {doomed.name} scale to zero",
             {"properties": {"properties": {"scaleSettings": scale}}},
-            "properties.properties.scaleSettings.minNodeCount", "0", capacity=True,
+            "properties.properties.scaleSettings.minNodeCount",
         )  # fmt: skip
     return (step,)
 

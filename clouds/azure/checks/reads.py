@@ -92,7 +92,10 @@ class Dated:
                 why = "when it was made could not be read, so that it may be new"
                 return replace(waste, blocked=waste.blocked or why)
             # one that is not in the index yet is seconds old
-            row[_MADE] = (listed[0].get(_MADE) if listed else None) or seen.now.isoformat()
+            made = listed[0].get(_MADE) if listed else seen.now.isoformat()
+            if not made:
+                return replace(waste, blocked=waste.blocked or "nobody says when it was made, so that it may be new")
+            row[_MADE] = made
             return waste
 
         return judged

@@ -62,7 +62,7 @@ GPU_IDLE = check(
     remove=lambda doomed: (
         act(
             _VM, doomed.id, "deallocate", f"deallocate {doomed.name}; its disks and static addresses stay",
-            "statuses.code", "ProvisioningState/succeeded", "PowerState/deallocated",
+            "statuses.code", "ProvisioningState/succeeded", "PowerState/deallocated", "OSState/generalized",
             look=Call(_VM, "instanceView", {"id": doomed.id}), capacity=True,
         ),
     ),

@@ -50,6 +50,14 @@ def change(
     )  # fmt: skip
 
 
+def to_zero(kind: str, resource: str, text: str, body: Mapping[str, Any], path: str) -> CleanupStep:
+    """Patch a number of one resource to 0 and wait until it is 0, or left out, as Azure does with a default."""
+    return CleanupStep(
+        "change", text, Call(kind, "patch", {"id": resource, "body": dict(body)}), "can be undone",
+        Until(Call(kind, "get", {"id": resource}), path, gone=True, gone_on=("0",)), capacity=True,
+    )  # fmt: skip
+
+
 def act(
     kind: str,
     resource: str,

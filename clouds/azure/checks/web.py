@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from clouds.azure.checks import words
@@ -22,6 +23,11 @@ def _plan_of(row: Row) -> Iterable[str]:
     return (str(found).lower(),) if found else ()
 
 
+def _spelt(name: str) -> str:
+    """A SKU as the price list spells it: P1V3 and P1v3 are one, P1MV3 is P1mv3."""
+    return re.sub(r"M?V\d$", lambda found: found[0].lower(), name)
+
+
 def _plan(row: Row, seen: Seen) -> Waste | None:
     # A recorded answer counts no site in a plan that a running app names (cloud-custodian): both are asked.
     if seen.index(SITES, _plan_of).get(str(row["id"]).lower()):
@@ -29,7 +35,7 @@ def _plan(row: Row, seen: Seen) -> Waste | None:
     about, sku = words.props(row), row.get("sku") or {}
     if about.get("numberOfSites") is None or about["numberOfSites"]:
         return None
-    tier, name = str(sku.get("tier", "")).lower().replace(" ", ""), str(sku.get("name", ""))
+    tier, name = str(sku.get("tier", "")).lower().replace(" ", ""), _spelt(str(sku.get("name", "")))
     if tier in _FREE or name.upper() in ("F1", "D1", "Y1", "FC1"):
         return None
     count = int(about.get("currentNumberOfWorkers") or about.get("numberOfWorkers") or sku.get("capacity") or 0)

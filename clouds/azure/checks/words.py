@@ -18,12 +18,12 @@ _CODE = (
 )
 _TERRAFORM = ("terraform", "opentofu", "atlantis", "terragrunt")
 _MANAGED_GROUPS = (
-    ("mc_", "the node group of an AKS cluster"),
-    ("databricks-rg-", "Azure Databricks"),
-    ("me_", "a Container Apps environment"),
-    ("capp-svc-", "a Container Apps environment"),
-    ("synapseworkspace-managedrg-", "Azure Synapse"),
-    ("azurebackuprg", "Azure Backup"),
+    (re.compile(r"mc_.+_.+_.+"), "the node group of an AKS cluster"),
+    (re.compile(r"databricks-rg-.+"), "Azure Databricks"),
+    (re.compile(r"me_.+_.+_.+"), "a Container Apps environment"),
+    (re.compile(r"capp-svc-.+"), "a Container Apps environment"),
+    (re.compile(r"synapseworkspace-managedrg-.+"), "Azure Synapse"),
+    (re.compile(r"azurebackuprg_.+"), "Azure Backup"),
 )
 _MANAGED_TAGS = (
     ("kubernetes.io-created-for-pvc-name", "a Kubernetes volume claim"),
@@ -107,8 +107,8 @@ def managed(row: Row) -> str:
 def marked(row: Row) -> str:
     """The same without `managedBy`, which on a disk only says which machine uses it."""
     where = group(row["id"]).lower()
-    for start, who in _MANAGED_GROUPS:
-        if where.startswith(start):
+    for pattern, who in _MANAGED_GROUPS:
+        if pattern.fullmatch(where):
             return who
     own = {name.lower() for name in row.get("tags") or {}}
     for name, who in _MANAGED_TAGS:

@@ -141,7 +141,7 @@ def named(name: str, group: str = "lab", **more: Any) -> Row:
         (named("ms-asr-1234"), "Azure Site Recovery"),
         (named("x", tags={"kubernetes.io-created-for-pvc-name": "d"}), "a Kubernetes volume claim"),
         (named("x", tags={"RSVaultBackup": "yes"}), "Azure Backup"),
-        (named("x", "mcgroup"), ""),
+        (named("x", "mc_mine"), ""),
     ],
 )
 def test_who_manages_a_resource_is_read_from_its_own_words(row: Row, who: str) -> None:
