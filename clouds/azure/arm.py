@@ -136,12 +136,11 @@ class Arm:
         """The tenant to ask instead after a 401: the one that Azure names, or the same with a new token."""
         words = " ".join([str(reply.headers.get("www-authenticate", "")), json.dumps(reply.body)])
         found = _ISSUER.search(words)
-        if found and (other := (found[1] or found[2]).lower()) != tenant.lower():
-            return other
-        if "ExpiredAuthenticationToken" in words:
+        other = (found[1] or found[2]).lower() if found else tenant
+        ended = "ExpiredAuthenticationToken" in words
+        if ended:
             self._tokens.forget(tenant)
-            return tenant
-        return None
+        return other if ended or other != tenant.lower() else None
 
     def _sent(self, ask: Ask, tenant: str) -> Reply:
         import httpx2

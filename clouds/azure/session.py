@@ -96,4 +96,5 @@ def stamp(environ: Mapping[str, str] | None = None) -> int:
 
 
 def _profile(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("AZURE_CONFIG_DIR") or Path.home() / ".azure") / "azureProfile.json"
+    folder = environ.get("AZURE_CONFIG_DIR") or os.path.expanduser("~/.azure")  # noqa: PTH111 - Path.home() may raise
+    return Path(folder) / "azureProfile.json"

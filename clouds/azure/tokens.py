@@ -61,8 +61,10 @@ class Tokens:
             return self._valid(key) or self._fetch(key)
 
     def forget(self, tenant: str = "", scope: str = ARM_SCOPE) -> None:
-        """Drop what is held of a tenant: it was refused."""
-        self._held.pop((tenant.lower(), scope), None)
+        """Drop what is held of a tenant, under any of its names: it was refused."""
+        token, _ = self._held.get((tenant.lower(), scope), ("", 0.0))
+        for key in [key for key, (held, _) in list(self._held.items()) if held == token]:
+            self._held.pop(key, None)
 
     def _valid(self, key: _Key) -> str:
         token, end = self._held.get(key, ("", 0.0))

@@ -242,6 +242,15 @@ def test_a_refused_token_that_ended_early_is_renewed_once_and_then_told() -> Non
     assert [each.token for each in network.sent] == ["token-of-home-1", "token-of-home-2"]
 
 
+def test_a_token_that_was_ended_for_us_is_renewed_under_all_its_names() -> None:
+    apps = f"GET /subscriptions/{SUBSCRIPTION}/providers/Microsoft.App/containerApps"
+    asks = f'Bearer authorization_uri="https://login.windows.net/{WORK}", error="invalid_token"'
+    refused = (401, problem("ExpiredAuthenticationToken", "ended"), {"WWW-Authenticate": asks})
+    api, network, _ = rig({apps: [refused, (200, {"value": [1]})]}, credential=TwoIdentities())
+    api.send(Call("Microsoft.App/containerApps", "list"), scope=Scope(account=SUBSCRIPTION))
+    assert (len(network.sent), api.tokens.fetched) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("payload", "kind", "name"),
     [
