@@ -20,7 +20,8 @@ from tools.measure.measure_model import measure_model
 from tools.measure.measured import MeasureResult
 from tools.measure.options import Options
 from tools.measure.record import Departure, PlanCited
-from tools.measure.registering.plans import read, wanted, write
+from tools.measure.registering.departures import cited
+from tools.measure.registering.plans import Planned, read, wanted, write
 from tools.measure.registering.telling import of_run
 from tools.progress import CallProgress
 from tools.settings import Settings
@@ -138,16 +139,16 @@ def test_the_hash_is_of_what_the_plan_says(tmp_path: Path) -> None:
     assert read(tmp_path / "a.json").sha256 == first
 
 
-def test_a_variant_s_own_engine_is_no_departure(call: Any) -> None:
-    variants = ("context=1024",)
-    call("plan.write=plan.json", variants=variants)
-    result = call("plan.file=plan.json", variants=variants)
-    runs = [store.read(Path(result.file).parent / f"{row.run}.json") for row in result.variants]
-    assert [run.plan.departures if run.plan else None for run in runs] == [(), (), ()]
-    other = call("plan.file=plan.json", variants=("context=512",))
-    departed = store.read(Path(other.file)).plan
-    assert departed is not None
-    assert [each.what for each in departed.departures] == ["variants"]
+def test_a_variant_s_own_engine_is_no_departure_and_another_walk_is() -> None:
+    planned = Planned(Path("p.json"), "0" * 64, "2026-11-28", {"model": "a", "variants": "base, x=1", "levels": "1"})
+    now = {"model": "b", "engine name": "rig", "variants": "base, x=1", "levels": "1"}
+
+    def departs(variant: str, **changed: str) -> list[str]:
+        return [each.what for each in cited(planned, {**now, **changed}, variant, "2026-11-29").departures]
+
+    assert departs("x=1") == []
+    assert departs("base") == departs("base again") == departs("") == ["model", "engine name"]
+    assert departs("x=2", variants="base, x=2") == ["variants"]
 
 
 def test_a_comparison_names_the_runs_that_departed_or_had_no_plan() -> None:
