@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from clouds.errors import ApiDisabled
 from clouds.models import Scope
 from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck
 from tools.waste.inventory import Held
@@ -122,6 +123,15 @@ def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box
         row = {key: value for key, value in row.items() if key not in moving}
     text = json.dumps([verdict.id, row, details, dict(tags)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def settle(box: Box) -> None:
+    """Rows that were all answered with "that API is not enabled" are of a service that does not apply here."""
+    if isinstance(box.read, Detail) and box.failed and not box.given:
+        errors = list(box.failed.values())
+        if all(isinstance(error, ApiDisabled) for error in errors):
+            box.failure = errors[0]
+            box.failed.clear()
 
 
 def is_late(read: Reading) -> bool:

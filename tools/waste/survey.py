@@ -23,7 +23,7 @@ from tools.waste import inventory
 from tools.waste.judging import judge, late_rows, tags_of
 from tools.waste.reading import Ask, Box, extract, fill, requests, untold
 from tools.waste.sight import Sight
-from tools.waste.state import Looked, Order, Run, Shared, State, Wasted, fingerprint, is_late
+from tools.waste.state import Looked, Order, Run, Shared, State, Wasted, fingerprint, is_late, settle
 from tools.waste.traffic import Traffic
 
 GLOBAL = "global"
@@ -145,8 +145,9 @@ class Survey:
         if box.open == 0:
             if is_late(box.read):
                 self._finish(state)
-            else:
-                self._ready(state, box)
+                return
+            settle(box)
+            self._ready(state, box)
 
     def _ready(self, state: State, box: Box) -> None:
         """A box is full: ask what hangs on it, then judge the checks that waited for it last."""

@@ -60,7 +60,7 @@ UNUSED = WasteCheck(
     meter="its machine types by the hour", min_age=timedelta(days=7),
     spares=("all of it is in use", "younger than 7 days", "a commitment stands on it: prepaid, and not removed",
             "part of it is in use: not removed"),
-    unchecked=("use between two scans", "other projects, where it is shared"),
+    unchecked=("use between two scans", "other projects, where it is shared", "reservations of whole TPU blocks"),
 )  # fmt: skip
 
 
@@ -191,6 +191,8 @@ def _idle_group(row: Row, seen: Seen) -> Waste | None:
     link = words.tail(row.get("selfLink"))
     key = link[link.index("/zones/") if "/zones/" in link else link.index("/regions/") :]
     members = [each for each in seen.index(INSTANCES, _group_of).get(key, ()) if each.get("status") == "RUNNING"]
+    if any(words.managed(each) for each in members):
+        return None  # a node pool of GKE or the workers of another service
     if not size or len(members) < size or any(seen.metric(CPU, each) >= 0.03 for each in members):
         return None
     lines = tuple(

@@ -131,10 +131,10 @@ def _machine_image(asked: Mapping[str, Any]) -> Words:
 def _scale(group: str) -> Render:
     def render(asked: Mapping[str, Any]) -> Words:
         name, body = str(asked["name"]), asked["body"]
-        flag = "--min-instances=0" if "template" in body else "--min=0"
+        flags = [*(["--min=0"] if "scaling" in body else []), *(["--min-instances=0"] if "template" in body else [])]
         if "manualInstanceCount" in body.get("scaling", {}):
-            flag = "--scaling=0" if group == "services" else "--instances=0"
-        return ("run", group, "update", last(name), flag, f"--region={part(name, 'locations')}")
+            flags = ["--scaling=0" if group == "services" else "--instances=0"]
+        return ("run", group, "update", last(name), *flags, f"--region={part(name, 'locations')}")
 
     return render
 

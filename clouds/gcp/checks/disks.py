@@ -19,7 +19,13 @@ MACHINE_IMAGES = Listing("compute", "machineImages.list", "items", assets=("comp
 INSTANT = aggregated("instantSnapshots", "compute.googleapis.com/InstantSnapshot")
 POOLS = aggregated("storagePools", "compute.googleapis.com/StoragePool")
 
-DISK = compute_kind("disk", DISKS, moving=("lastAttachTimestamp",))
+
+def _volume_of(row: Row) -> str:
+    """Kubernetes writes whose volume a disk is into its description."""
+    return words.managed(row) or ("Kubernetes" if "kubernetes.io/created-for" in str(row.get("description")) else "")
+
+
+DISK = compute_kind("disk", DISKS, managed=_volume_of, moving=("lastAttachTimestamp",))
 SNAPSHOT = compute_kind("snapshot", SNAPSHOTS, moving=("storageBytes", "storageBytesStatus"))
 IMAGE = compute_kind("image", IMAGES)
 MACHINE_IMAGE = compute_kind("machine image", MACHINE_IMAGES)

@@ -182,17 +182,22 @@ _PORTS = {"22", "8000", "8080"}
 
 
 def _opens(row: Row) -> set[str]:
+    """Which of the ports a rule opens: "8000" and "8000-8100" both open 8000."""
     found: set[str] = set()
     for rule in row.get("allowed") or ():
-        if rule.get("IPProtocol") in ("all", "tcp"):
-            found |= set(rule.get("ports") or ("all",))
+        if rule.get("IPProtocol") not in ("all", "tcp"):
+            continue
+        for span in rule.get("ports") or ("all",):
+            first, _, end = str(span).partition("-")
+            opened = {port for port in _PORTS if first.isdigit() and int(first) <= int(port) <= int(end or first)}
+            found |= {"all"} if span == "all" else opened
     return found
 
 
 def _open(row: Row, seen: Seen) -> Waste | None:
     del seen
     world = {"0.0.0.0/0", "::/0"} & set(row.get("sourceRanges") or ())
-    ports = _opens(row) & {*_PORTS, "all"}
+    ports = _opens(row)
     if row.get("disabled") or row.get("direction", "INGRESS") != "INGRESS" or not world or not ports:
         return None
     if row["name"] == "default-allow-ssh" or not (ports - {"22"}):

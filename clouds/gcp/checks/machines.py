@@ -16,7 +16,7 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
 
 MACHINE = compute_kind(
-    "machine", INSTANCES, managed=words.machine_managed, moving=("lastStartTimestamp", "cpuPlatform")
+    "machine", INSTANCES, managed=words.machine_managed, moving=("lastStartTimestamp", "cpuPlatform", "resourceStatus")
 )
 _SOURCE = LISTED + "every running machine reports it"
 IDLE_CPU = 0.03
@@ -199,7 +199,7 @@ def _stopped(row: Row, seen: Seen) -> Waste | None:
     disks = seen.index(DISKS, _of_machine).get(words.tail(row.get("selfLink")), ())
     lines = tuple(line for disk in disks for line in meters.disk(disk, words.spot(disk)))
     return Waste(
-        f"stopped for {words.days_since(seen, since)} days; {words.count(len(disks), 'disk')} of it go on billing",
+        f"stopped for {words.days_since(seen, since)} days, and {words.count(len(disks), 'disk')} still billed",
         lines,
         free=not lines, bound="at least" if row["status"] == "SUSPENDED" else "exact",
         holds=tuple(seen.id(DISK, disk) for disk in disks),
@@ -220,14 +220,25 @@ def _image_and_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
              backup=True),
         step("delete", f"delete the machine {row['name']} and the disks that go with it", "compute.instances.delete",
              where, "can be undone", gone("compute.instances.get", where)),
+        *(_left(str(each["source"]), project, number) for number, each in enumerate(row.get("disks") or (), 1)
+          if each.get("source") and not each.get("autoDelete") and "/zones/" in str(each["source"])),
     )  # fmt: skip
+
+
+def _left(source: str, project: str, number: int) -> CleanupStep:
+    """A disk that does not go with its machine; the machine image holds a copy of it too."""
+    where = {"project": project, "zone": words.part(source, "zones"), "disk": words.last(source)}
+    text = f"delete its disk {words.last(source)}, which would stay"
+    return step(
+        f"disk-{number}", text, "compute.disks.delete", where, "can be undone", gone("compute.disks.get", where)
+    )
 
 
 STOPPED = WasteCheck(
     id="vm-stopped", title="Machine that has been stopped for long", kind=MACHINE, judge=_stopped, reads=(DISKS,),
     why="A stopped machine costs nothing itself, but its disks and addresses do.", remove=_image_and_delete,
     steps=("compute.machineImages.insert", "compute.machineImages.get", "compute.instances.delete",
-           "compute.instances.get"),
+           "compute.instances.get", "compute.disks.delete", "compute.disks.get"),
     reversal="can be undone", recovery="A machine image with all its disks is made first; it can be made anew from it.",
     order=35, meter="its disks by the GiB and month", min_age=timedelta(days=14),
     spares=("stopped for less than 14 days", *_SPARES[:2], "protected from deletion"),

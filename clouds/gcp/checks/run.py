@@ -93,13 +93,19 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
 
 
 def _to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    scaling = doomed.row.get("scaling") or {}
+    """A minimum may stand on the service, on its revisions, or on both: each that is set goes."""
+    scaling, template = doomed.row.get("scaling") or {}, doomed.row.get("template") or {}
     if scaling.get("scalingMode") == "MANUAL":
         return _patched(doomed, "services", {"scaling": {"manualInstanceCount": 0}}, "scaling.manualInstanceCount")
+    body: dict[str, Any] = {}
+    masks = []
     if words.number(scaling.get("minInstanceCount")):
-        return _patched(doomed, "services", {"scaling": {"minInstanceCount": 0}}, "scaling.minInstanceCount")
-    body = {"template": {"scaling": {"minInstanceCount": 0}}}
-    return _patched(doomed, "services", body, "template.scaling.minInstanceCount")
+        body["scaling"] = {"minInstanceCount": 0}
+        masks.append("scaling.minInstanceCount")
+    if words.number((template.get("scaling") or {}).get("minInstanceCount")):
+        body["template"] = {"scaling": {"minInstanceCount": 0}}
+        masks.append("template.scaling.minInstanceCount")
+    return _patched(doomed, "services", body, ",".join(masks))
 
 
 def _pool_to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
@@ -108,14 +114,12 @@ def _pool_to_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:
 
 def _patched(doomed: Doomed, kind: str, body: dict[str, Any], mask: str) -> tuple[CleanupStep, ...]:
     where = {"name": str(doomed.row["name"])}
-    return (
-        step(
-            "zero", f"let {words.short(doomed.row)} scale to zero", f"run.projects.locations.{kind}.patch",
-            {**where, "updateMask": mask, "body": body}, "can be undone",
-            # a count of zero is left out of the answer
-            gone(f"run.projects.locations.{kind}.get", where, mask, "0", seconds=900), capacity=bool(_gpu(doomed.row)),
-        ),
-    )  # fmt: skip
+    # a count of zero is left out of the answer
+    wait = gone(f"run.projects.locations.{kind}.get", where, mask.rpartition(",")[2], "0", seconds=900)
+    parameters = {**where, "updateMask": mask, "body": body}
+    text = f"let {words.short(doomed.row)} scale to zero"
+    operation = f"run.projects.locations.{kind}.patch"
+    return (step("zero", text, operation, parameters, "can be undone", wait, capacity=bool(_gpu(doomed.row))),)
 
 
 _STEPS = (

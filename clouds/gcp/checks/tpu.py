@@ -8,15 +8,15 @@ from typing import Any
 from clouds.gcp import meters
 from clouds.gcp.checks import words
 from clouds.gcp.checks.metrics import usage
-from clouds.gcp.checks.reads import TPU, everywhere, in_each, named_kind
+from clouds.gcp.checks.reads import TPU, in_each, named_kind
 from clouds.gcp.checks.steps import gone, remove_named, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Kind, Metric, Row, Seen, Waste, WasteCheck
 
-NODES = everywhere("tpu", "projects.locations.nodes.list", "nodes", "tpu.googleapis.com/Node")
+NODES = in_each(TPU, "projects.locations.nodes.list", "nodes", "tpu.googleapis.com/Node")
 QUEUED = in_each(TPU, "projects.locations.queuedResources.list", "queuedResources", service="tpu-v2alpha1")
-"""The alpha version, since only it says `provisioningModel` and `runDuration`; in no inventory, and asked for zone
-by zone, since nothing says that `-` is taken here (discovery tpu v2alpha1, rev 20261001)."""
+"""The alpha version, since only it says `provisioningModel` and `runDuration`; in no inventory. Nodes too are asked
+for zone by zone: nothing says that `-` is taken here (discovery tpu v2 and v2alpha1, rev 20261001)."""
 NODE = named_kind("TPU node", NODES, "tpu", managed=words.managed)
 QUEUE = named_kind("queued resource", QUEUED, "tpu")
 _DEAD = ("PREEMPTED", "TERMINATED", "STOPPED")
@@ -25,22 +25,19 @@ _HUSK = ("SUSPENDED", "FAILED")
 _IDLE_SECONDS = 43_200
 """A core that did anything in the window has a smaller least idle time than this, unless it rested before it too."""
 
-IDLE_FOR = usage(
-    "least idle time of its TensorCores",
-    NODES,
-    "tpu.googleapis.com/tpu/tensorcore/idle_duration",
-    "tpu_worker",
-    ("node_id",),
-    lambda row: (str(row.get("id") or words.last(row["name"])),),
-    days=2,
-    absent="unresolved",
-    fold="max",
-    least=True,
-    unit="s",
-    when=lambda row: row.get("state") == "READY",
-    source="Cloud TPU monitoring page (2026-11-29): every node reports it. The newer one, GceTpuWorker, names no "
-    "node, so that a node without a series is unresolved and never idle",
-)
+
+def _idle_for(days: int) -> Metric:
+    """Made for each sort of holder: the age of the one says nothing of the other."""
+    return usage(
+        "least idle time of its TensorCores", NODES, "tpu.googleapis.com/tpu/tensorcore/idle_duration", "tpu_worker",
+        ("node_id",), lambda row: (str(row.get("id") or words.last(row["name"])),), days=days, absent="unresolved",
+        fold="max", least=True, unit="s", when=lambda row: row.get("state") == "READY",
+        source="Cloud TPU monitoring page (2026-11-29): every node reports it. The newer one, GceTpuWorker, names no "
+        "node, so that a node without a series is unresolved and never idle",
+    )  # fmt: skip
+
+
+IDLE_FOR, HELD_IDLE_FOR = _idle_for(2), _idle_for(3)
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
@@ -235,17 +232,17 @@ def _by_name(row: Row) -> tuple[str]:
 
 
 def _rests(node: Row, seen: Seen) -> bool:
-    return node.get("state") == "READY" and seen.metric(IDLE_FOR, node) >= _IDLE_SECONDS
+    return node.get("state") == "READY" and seen.metric(HELD_IDLE_FOR, node) >= _IDLE_SECONDS
 
 
 ENDLESS = WasteCheck(
     id="tpu-queued-no-end", title="Queued resource without an end whose nodes are idle", kind=QUEUE, judge=_endless,
-    reads=(NODES, IDLE_FOR),
+    reads=(NODES, HELD_IDLE_FOR),
     why="Nothing ever ends a queued resource without runDuration: its nodes bill until it is deleted.",
     remove=_delete_queued, steps=_QUEUE_STEPS, reversal="cannot be undone", category="ai", order=9,
     recovery="deploy_endpoint asks again; the chips may not be had, and the boot disks are lost.",
-    meter="TPU chips by the hour", min_age=timedelta(days=2),
-    spares=("it has an end", "any of its nodes was busy in 2 days", "its capacity is reserved"),
+    meter="TPU chips by the hour", min_age=timedelta(days=3),
+    spares=("it has an end", "any of its nodes was busy in 3 days", "its capacity is reserved"),
     unchecked=("data on the boot disks",),
 )  # fmt: skip
 

@@ -95,7 +95,7 @@ def labels(row: Row) -> Mapping[str, str]:
 def managed(row: Row) -> str:
     """Which of Google's services made it ("" for none): such a one is never touched."""
     found = labels(row)
-    return next((who for label, who in _MANAGERS if found.get(label)), "")
+    return next((who for label, who in _MANAGERS if label in found), "")  # GKE's are there without a value
 
 
 def made_by(row: Row) -> str:
@@ -169,5 +169,9 @@ def tail(link: Any) -> str:
 
 
 def lost(answer: Any) -> Sequence[str]:
-    """What an answer says it could not read."""
-    return gaps(answer) if isinstance(answer, Mapping) else ()
+    """What an answer says it could not read: places that did not answer, and Cloud SQL's and Bigtable's own words."""
+    if not isinstance(answer, Mapping):
+        return ()
+    warned = [each for each in answer.get("warnings") or () if isinstance(each, Mapping)]
+    named = [": ".join(str(each[key]) for key in ("code", "region", "message") if each.get(key)) for each in warned]
+    return (*gaps(answer), *named, *(str(each) for each in answer.get("failedLocations") or ()))

@@ -133,3 +133,18 @@ def test_a_single_project_is_read_in_full() -> None:
 def test_the_reads_of_the_inventory_are_on_the_read_only_list() -> None:
     assert {"toy.ListOrganizations", "toy.Search"} <= BOTH.reads
     assert not {"toy.ListOrganizations", "toy.Search"} & replace(BOTH, inventory=None).reads
+
+
+def test_a_service_that_is_off_in_all_of_its_places_does_not_apply() -> None:
+    off = ApiDisabled("x", fix="", code="Off")
+    found = look(Projects({"shop": {"ListZones": {"zones": ["z1", "z2"]}, "ListEngines": off}}), BOTH)
+    assert found.complete
+    assert [(gap.check, gap.location) for gap in found.not_applicable] == [("engine-free", "shop")]
+
+
+def test_a_service_that_is_off_in_one_of_its_places_and_answers_in_another_is_unread_there() -> None:
+    answers = iter([{"engines": [disk("e1")]}, ApiDisabled("x", fix="", code="Off")])
+    network = Projects({"shop": {"ListZones": {"zones": ["z1", "z2"]}, "ListEngines": lambda _: next(answers)}})
+    found = look(network, BOTH)
+    assert [each.name for each in found.findings] == ["e1"]
+    assert not found.complete

@@ -117,3 +117,18 @@ def test_a_field_that_the_document_does_not_have_cannot_be_read() -> None:
         row.get("sizeGB")
     with pytest.raises(NoSuchField):
         row["diskSize"]
+
+
+def test_an_api_that_is_off_although_its_places_are_known_does_not_apply(account: Account) -> None:
+    result = account.scan(
+        "dataproc-idle", waste("dataproc-idle").but(**{"dataproc.projects.regions.clusters.list": OFF})
+    )
+    assert result.complete
+    assert [gap.check for gap in result.not_applicable] == ["dataproc-idle"]
+
+
+def test_an_api_that_is_denied_in_its_places_is_unread(account: Account) -> None:
+    denied = {"dataproc.projects.regions.clusters.list": DENIED}
+    result = account.scan("dataproc-idle", waste("dataproc-idle").but(**denied))
+    assert not result.complete
+    assert result.not_applicable == ()
