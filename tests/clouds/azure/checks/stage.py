@@ -61,9 +61,14 @@ class Account:
 
     def scan(self, check: str, *scenarios: Scenario, now: datetime = NOW, base: Scenario | None = None) -> Scan:
         """One check over the subscription."""
-        self.stage.replay = Replay([*scenarios, base or self.base])
-        self._at = next(self._scans) * 3600.0  # what a scan learnt of the providers is forgotten by the next one
-        wanted = Wanted(scopes=(SUBSCRIPTION,), checks=(check,))
+        return self.look(Wanted(scopes=(SUBSCRIPTION,), checks=(check,)), *scenarios, base or self.base, now=now)
+
+    def look(self, wanted: Wanted, *scenarios: Scenario, now: datetime = NOW) -> Scan:
+        """Any scan; what an earlier one learnt of providers and tenants is forgotten."""
+        self.stage.replay = Replay(scenarios)
+        self._at = next(self._scans) * 3600.0
+        if not wanted.scopes:
+            self.api.directory.tenants(again=True)  # as the identity reader does, before a scan
         return scan({"azure": self.cloud}, wanted, (), now, CallProgress(), "scan")
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from clouds.azure.checks import PACK, disks, words
-from clouds.models.waste import Row
+from clouds.models.waste import Listing, Row
 from clouds.replay import Answer, Fixture, Replay, Scenario, load
 from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account
 from tests.clouds.azure.checks.test_unknown import DENIED, changed
 from tools.progress import CallProgress
-from tools.waste.scan import Wanted, scan
+from tools.waste.scan import Wanted
 
 SECOND = "00000000-0000-0000-0000-000000000002"
 DISK = FIXTURES / "unattached-disk" / "a_zone_redundant_premium_disk"
@@ -105,9 +105,7 @@ def two(account: Account, second: Answer) -> Scenario:
 
 
 def every(account: Account, scenario: Scenario) -> Any:
-    account.stage.replay = Replay([scenario])
-    account.api.directory.tenants(again=True)  # as the identity reader does, before a scan
-    return scan({"azure": account.cloud}, Wanted(checks=("unattached-disk",)), (), NOW, CallProgress(), "scan")
+    return account.look(Wanted(checks=("unattached-disk",)), scenario)
 
 
 def test_a_subscription_that_is_denied_does_not_stop_the_other_and_the_deleted_one_is_left_out(
@@ -198,3 +196,21 @@ def test_of_a_disk_whose_data_is_copied_after_its_snapshot_the_copy_is_waited_fo
 
     assert waited("Premium_LRS") == ("properties.provisioningState", ("Succeeded",))
     assert waited("PremiumV2_LRS") == waited("UltraSSD_LRS") == ("properties.completionPercent", ("100", "100.0"))
+
+
+def test_a_subscription_with_nothing_registered_is_read_in_full_and_holds_nothing(account: Account) -> None:
+    listings = {read for check in PACK.checks for read in check.all_reads if isinstance(read, Listing)}
+    base = load(FIXTURES / "account" / "nothing_registered")
+    given = {(each.service, each.operation) for each in base.fixtures}
+    empty = [
+        Fixture("", read.service, read.operation, Answer(200, {"value": []}))
+        for read in listings
+        if (read.service, read.operation) not in given
+    ]
+    result = account.look(Wanted(), replace(base, fixtures=(*base.fixtures, *empty)))
+    replay = account.stage.replay
+    assert (result.findings, result.complete, replay.missed) == ((), True, [])
+    there = {check.id for check in PACK.checks} - {gap.check for gap in result.not_applicable}
+    assert there == {"empty-resource-group", "quiet-resource-group", "own-expired", "idle-vpn-gateway"}
+    # Each listing once, and what the api asks of its own accord: tenants, subscriptions, who is registered.
+    assert max(replay.operations.count(f"{read.service}.{read.operation}") for read in listings) <= 3

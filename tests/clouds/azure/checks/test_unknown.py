@@ -79,7 +79,6 @@ def first_operation(check: WasteCheck) -> str:
 
 EVERY = [(check, each) for check in CHECKS for each in operations(loaded(waste_scenario(check)))]
 FEW = [(check, each) for check, each in EVERY if each == first_operation(CHECKS[check]) or METRICS in each]
-NOT_NEEDED = {("front-door-idle", "Microsoft.Cdn/profiles/afdEndpoints.list_in")}
 
 
 @pytest.mark.parametrize(("check", "operation"), EVERY if os.environ.get("MODELRIG_ALL") else FEW)
@@ -90,7 +89,10 @@ def test_one_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
     assert not result.complete
     assert operation in {gap.call for gap in result.unread}
     assert "AuthorizationFailed" in str([gap.reason for gap in result.unread])
-    assert result.findings == ()
+    if operation == "Microsoft.Resources/resources.list":  # an age alone: what is found is shown, and stays
+        assert [each.name for each in result.findings if each.removable] == []
+    else:
+        assert result.findings == ()
 
 
 @pytest.fixture(scope="module")
