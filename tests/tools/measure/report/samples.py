@@ -15,7 +15,9 @@ from tools.measure.record import Accelerator, Caution, CostRow, Figure, HostChec
 
 LEVELS = (1, 4, 16, 64)
 RATES = {1: 102.9, 4: 328.7, 16: 1077.3, 64: 1911.0}
-HOSTILE = '</td></svg><script>window.broken=1</script><img src=x onerror="window.broken=1">|`[a](javascript:b)'
+HOSTILE = (
+    '</td></svg><script>window.broken=1</script><img src=x onerror="window.broken=1">|`[a](javascript:b)' + "W" * 300
+)
 RUNGS = ("BF16", "Q8_0", "Q5_K_M", "Q4_0", "Q3_K_M", "Q2_K")
 
 

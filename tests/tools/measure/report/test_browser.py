@@ -61,7 +61,9 @@ def pages() -> dict[str, str]:
     base = samples.full("bf16", 0.5)
     runs = (base, samples.full("qat"), samples.renamed(base, "again", [52.4, 52.8, 52.6, 52.9, 52.5]))
     rungs = (*samples.ladder("L4", 80), *samples.ladder("T4", 80))
+    bad = (base, samples.hostile(samples.full("qat")))
     return {
+        "hostile comparison": html.render(comparison_page(compare(bad), bad)),
         "run": html.render(run_page(samples.hostile(samples.full("qat")))),
         "comparison": html.render(comparison_page(compare(runs), runs)),
         "ladders": html.render(comparison_page(compare(rungs), rungs)),
@@ -98,7 +100,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return answer
 
 
-NAMES = ("run", "comparison", "ladders", "decisions", "comparison, dark", "ladders, dark")
+NAMES = ("run", "hostile comparison", "comparison", "ladders", "decisions", "comparison, dark", "ladders, dark")
 
 
 @pytest.mark.parametrize("name", NAMES)
