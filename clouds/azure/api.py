@@ -87,7 +87,10 @@ class AzureApi:
         scope = self._placed(call, scope)
         answer: Any = None
         for page in self.pages(call, scope=scope, once=once):
-            answer = page if answer is None else pages.joined(answer, page)
+            if answer is None:
+                answer = pages.own(page)
+            else:
+                pages.join(answer, page)
         if call.operation in ("list", "list_in"):
             answer = self._listing(call, answer, scope)
         return pages.without_link(answer)
@@ -106,10 +109,9 @@ class AzureApi:
             link, body = pages.following(reply.body, what, ask.body)
             if not link:
                 return
-            if link in seen:
-                raise Unexpected(
-                    f"reading {request} ({len(seen)} pages so far)", answered="the same page twice", fix="Repeat it."
-                )
+            if link in seen or len(seen) >= pages.MOST:
+                words = "the same page twice" if link in seen else "no last page"
+                raise Unexpected(f"reading {request} ({len(seen)} pages so far)", answered=words, fix="Repeat it.")
             seen.add(link)
             if link.startswith(pages.TOKEN):
                 named = replace(request, parameters={**call.parameters, "body": body})

@@ -9,6 +9,9 @@ from clouds.azure.paths import Sending
 from clouds.errors import Unexpected
 
 TOKEN = "token:"  # noqa: S105 - the mark of a page, no secret
+MOST = 10_000
+"""Pages after which a listing is taken for one without an end."""
+_LISTS = ("value", "data", "rows", "Items")
 _LINKS = ("nextLink", "@odata.nextLink", "NextPageLink", "$skipToken")
 
 
@@ -33,18 +36,29 @@ def following(page: Any, what: Sending, asked: Any) -> tuple[str, Any]:
     return (link if isinstance(link, str) else ""), asked
 
 
-def joined(first: Any, more: Any) -> Any:
-    """Two pages as one: lists that both have are put together, whatever else the first one says stays."""
-    if not isinstance(first, Mapping) or not isinstance(more, Mapping):
-        return first
-    out = dict(first)
-    for key, value in more.items():
-        old = out.get(key)
-        if key in ("value", "data", "rows", "Items") and isinstance(value, list):
-            out[key] = [*(old if isinstance(old, list) else []), *value]
-        elif key == "properties" and isinstance(old, Mapping) and isinstance(value, Mapping) and "rows" in value:
-            out[key] = joined(old, value)
+def own(page: Any) -> Any:
+    """A page whose lists are ours, so that further pages can be put to them."""
+    if not isinstance(page, Mapping):
+        return page
+    out = {key: list(value) if key in _LISTS and isinstance(value, list) else value for key, value in page.items()}
+    if isinstance(out.get("properties"), Mapping) and "rows" in out["properties"]:
+        out["properties"] = own(out["properties"])
     return out
+
+
+def join(first: Any, more: Any) -> None:
+    """Put a further page to the lists of the first, which is our own; whatever else the first says stays."""
+    if not isinstance(first, dict) or not isinstance(more, Mapping):
+        return
+    for key, value in more.items():
+        if key in _LISTS and isinstance(value, list):
+            held = first.get(key)
+            if isinstance(held, list):
+                held.extend(value)
+            else:
+                first[key] = list(value)
+        elif key == "properties" and isinstance(value, Mapping) and "rows" in value:
+            join(first.get(key), value)
 
 
 def without_link(answer: Any) -> Any:

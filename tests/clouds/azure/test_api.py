@@ -37,6 +37,15 @@ def test_all_pages_are_joined_and_a_link_keeps_its_own_query() -> None:
     ]
 
 
+def test_a_thousand_pages_are_joined_in_their_order() -> None:
+    links = [f"{ARM}{BASE}?page={n}" for n in range(2, 1002)]
+    answers: dict[str, Any] = {f"GET {BASE}": (200, page(1, "1", link=links[0]))}
+    for n, (link, following) in enumerate(zip(links, [*links[1:], None], strict=True), 2):
+        answers[f"GET {link}"] = (200, page(n, str(n), link=following))
+    api, _, _ = rig(answers)
+    assert names(api.send(APPS, scope=HERE)) == [str(n) for n in range(1, 1002)]
+
+
 def test_an_empty_first_page_with_a_next_one_is_followed() -> None:
     second = f"{ARM}{BASE}?page=2"
     api, _, _ = rig({f"GET {BASE}": (200, page(1, link=second)), f"GET {second}": (200, page(2, "c"))})
@@ -58,6 +67,18 @@ def test_the_same_link_twice_is_an_error_and_no_endless_loop() -> None:
     with pytest.raises(Unexpected, match="the same page twice"):
         api.send(APPS, scope=HERE)
     assert len(network.sent) == 2
+
+
+def test_a_list_without_an_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clouds.azure.pages.MOST", 3)
+    links = [f"{ARM}{BASE}?page={n}" for n in range(9)]
+    answers: dict[str, Any] = {f"GET {BASE}": (200, page(1, "a", link=links[0]))}
+    for link, following in zip(links, links[1:], strict=False):
+        answers[f"GET {link}"] = (200, page(2, "b", link=following))
+    api, network, _ = rig(answers)
+    with pytest.raises(Unexpected, match="no last page"):
+        api.send(APPS, scope=HERE)
+    assert len(network.sent) == 4
 
 
 @pytest.mark.parametrize(
