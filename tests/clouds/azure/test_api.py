@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import httpx2
@@ -73,7 +74,7 @@ def test_a_list_without_an_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clouds.azure.pages.MOST", 3)
     links = [f"{ARM}{BASE}?page={n}" for n in range(9)]
     answers: dict[str, Any] = {f"GET {BASE}": (200, page(1, "a", link=links[0]))}
-    for link, following in zip(links, links[1:], strict=False):
+    for link, following in pairwise(links):
         answers[f"GET {link}"] = (200, page(2, "b", link=following))
     api, network, _ = rig(answers)
     with pytest.raises(Unexpected, match="no last page"):
