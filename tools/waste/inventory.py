@@ -44,19 +44,27 @@ def nothing(read: Reading, held: Held | None) -> bool:
 
 
 def there(read: Detail, rows: Sequence[Row], held: Held | None) -> list[Row]:
-    """The rows of a detail's parent at whose location there is something to ask for."""
+    """The rows of a detail's parent at whose location there is something to ask for.
+
+    A zone and its region are one place here, and what has no location of its own may be anywhere: rather asked for once
+    too often than left out.
+    """
     if held is None or not read.assets or read.spot is None:
         return list(rows)
     spots = {location for sort, location in held if sort in read.assets}
     found = []
     for row in rows:
         try:
-            if read.spot(row) not in spots:
-                continue
+            spot = read.spot(row)
         except ODD:
-            pass  # it is asked for, and noted where it has another form than expected
-        found.append(row)
+            spot = ""  # it is asked for, and noted where it has another form than expected
+        if not spot or any(_same(spot, each) for each in spots):
+            found.append(row)
     return found
+
+
+def _same(one: str, other: str) -> bool:
+    return other in ("", "global", one) or one.startswith(f"{other}-") or other.startswith(f"{one}-")
 
 
 def _assets(read: Reading) -> tuple[str, ...]:

@@ -164,6 +164,9 @@ def _hear(cloud: str, who: Identity, looked: Looked, heard: _Heard) -> None:
             words = f"${metric.charge.usd * 1000:g} for 1,000 {metric.charge.unit}s ({metric.charge.as_of})"
             if words not in heard.charges:
                 heard.charges.append(words)
+    if looked.unlisted is not None:
+        call, error = looked.unlisted
+        heard.unread.append(Gap(cloud, who.account, "", "", f"other accounts are not known: {why(error)}", call))
     by_place: dict[str, list[judging.Judged]] = {place: [] for place in looked.places}
     for place, judged in looked.judged:
         by_place[place].append(judged)

@@ -43,6 +43,8 @@ class Looked:
 
     account: str
     places: list[str] = field(default_factory=list)
+    unlisted: tuple[str, BaseException] | None = None
+    """The call and the error, where the other accounts could not be listed and only our own was looked at."""
     judged: list[tuple[str, Judged]] = field(default_factory=list)
     wasted: list[Wasted] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)

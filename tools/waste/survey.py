@@ -88,9 +88,14 @@ class Survey:
         if error is not None:
             if places:  # they were named, so that nothing has to be known about the others
                 return list(places)
-            raise error
+            if not self._pack.by_account or not self._looked.account:
+                raise error
+            self._looked.unlisted = (str(read.call), error)
+            return [self._looked.account]
         self._rows = {place: row for row in extract(answer, read.rows) if (place := self._pack.place(row))}
         known = sorted(self._rows)
+        if not known and self._pack.by_account and self._looked.account:
+            known = [self._looked.account]  # what we are signed in to is there, although nobody may list it
         for place in places:
             if place not in known and place != GLOBAL:
                 raise InvalidInput(

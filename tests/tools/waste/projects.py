@@ -56,13 +56,14 @@ class Projects:
 
     projects: dict[str, dict[str, Any]]
     found: Any = None
+    listed: tuple[str, ...] | None = None
     sent: list[tuple[str, str]] = field(default_factory=list)
 
     def send(self, call: Call, *, scope: Scope) -> Any:
         operation, project = call.operation, scope.account or ""
         self.sent.append((project, operation))
         if operation == "ListPlaces":
-            return {"places": [{"id": name, "number": f"n-{name}"} for name in self.projects]}
+            return {"places": [{"id": name, "number": f"n-{name}"} for name in self._named()]}
         if operation == "ListOrganizations":
             return {"organizations": ["org"]}
         answer = self.found if operation == "Search" else self.projects[project].get(operation, {})
@@ -71,6 +72,9 @@ class Projects:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def _named(self) -> tuple[str, ...]:
+        return tuple(self.projects) if self.listed is None else self.listed
 
     def asked(self, operation: str) -> list[str]:
         return sorted(project for project, each in self.sent if each == operation)

@@ -148,3 +148,34 @@ def test_a_service_that_is_off_in_one_of_its_places_and_answers_in_another_is_un
     found = look(network, BOTH)
     assert [each.name for each in found.findings] == ["e1"]
     assert not found.complete
+
+
+class Shut(Projects):
+    """The projects cannot be listed."""
+
+    def send(self, call: Any, *, scope: Any) -> Any:
+        if call.operation == "ListPlaces":
+            raise toy.denied("toy:ListPlaces")
+        return super().send(call, scope=scope)
+
+
+def test_where_projects_cannot_be_listed_our_own_is_looked_at_and_the_others_are_unread() -> None:
+    found = look(Shut({"42": {"ListDisks": {"disks": [disk("d1")]}}}))
+    assert [each.account for each in found.findings] == ["42"]
+    assert not found.complete
+    assert [(gap.call, gap.reason.split(":")[0]) for gap in found.unread] == [
+        ("toy.ListPlaces", "other accounts are not known")
+    ]
+
+
+def test_our_own_project_is_looked_at_although_no_list_shows_it() -> None:
+    network = Projects({"42": {"ListDisks": {"disks": [disk("d1")]}}})
+    network.listed = ()
+    assert [each.account for each in look(network).findings] == ["42"]
+
+
+def test_a_zone_and_its_region_are_one_place_of_an_inventory() -> None:
+    network = Projects({name: {**ENGINES, "ListZones": {"zones": ["r1", "r2", "r3"]}} for name in ("shop", "lab")})
+    network.found = {"results": [row("shop"), row("lab"), row("shop", "toy/Engine", "r1-a"), row("lab", "toy/Engine")]}
+    look(network, BOTH)
+    assert network.asked("ListEngines") == ["lab", "lab", "lab", "shop"]
