@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tools.figures import moment
+from tools.figures import duration, moment
 from tools.measure.record import Figure, Part, Run
 from tools.measure.report.loads import LOAD, levels
 from tools.measure.report.page import Block, Cell, Facts, Lines, Section, Table, num
@@ -98,7 +98,7 @@ def range_words(figure: Figure) -> str:
 
 def _shape(part: Part) -> Facts:
     shape = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in part.settings.items() if value is not None)
-    asked = f"{part.requests:,} in {part.seconds:,.0f} s" if part.requests else "none"
+    asked = f"{part.requests:,} in {duration(part.seconds)}" if part.requests else "none recorded"
     return Facts({"shape": shape or "–", "requests": asked, "begun": moment(part.started)})
 
 

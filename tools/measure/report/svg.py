@@ -49,7 +49,7 @@ def width_of(words: str, size: float = FONT) -> float:
 
 
 def _other(char: str) -> float:
-    return 0.74 if char.isupper() or ord(char) > 0x2E80 else 0.6
+    return 1.0 if ord(char) > 0x2E80 else 0.74 if char.isupper() else 0.6
 
 
 def shortened(words: str, most: float, size: float = FONT) -> str:
