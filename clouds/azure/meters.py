@@ -24,6 +24,13 @@ def _lower(*names: str) -> dict[str, str]:
 
 WASTE = (
     Rate(
+        "public-ip/basic-static-ipv4",
+        "hour",
+        r"Basic IPv4 Static Public IP",
+        HOUR,
+        "meterName eq 'Basic IPv4 Static Public IP'",
+    ),
+    Rate(
         "firewall/{tier}",
         "hour",
         rf"{_TIER} Deployment",

@@ -42,8 +42,9 @@ def address_meters(row: Row) -> tuple[Meter, ...]:
         return ()
     if sku.get("tier") == "Global":
         return (Meter("public-ip/global-static-ipv4", "hour"),)
-    if str(sku.get("name", "Standard")).lower() == "basic" and about.get("publicIPAllocationMethod") != "Static":
-        return ()
+    if str(sku.get("name", "Basic")).lower() == "basic":  # retired, and priced apart; dynamic ones bill only in use
+        static = about.get("publicIPAllocationMethod") == "Static"
+        return (Meter("public-ip/basic-static-ipv4", "hour"),) if static else ()
     return (Meter("public-ip/standard-static-ipv4", "hour"),)
 
 

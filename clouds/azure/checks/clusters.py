@@ -9,7 +9,7 @@ from clouds.azure.checks import words
 from clouds.azure.checks.reads import RESOURCES, aged, aged_kind, check, kind, listing, over
 from clouds.azure.checks.steps import delete, sends
 from clouds.azure.checks.usage import usage
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _AKS, _GROUP = "Microsoft.ContainerService/managedClusters", "Microsoft.ContainerInstance/containerGroups"
 CLUSTERS, GROUPS = listing(_AKS), listing(_GROUP)
@@ -20,8 +20,10 @@ _AGED_GROUPS = aged(GROUPS)
 def _cluster(row: Row, _seen: Seen) -> Waste | None:
     about = words.props(row)
     pools = about.get("agentPoolProfiles")
-    if pools is None or about.get("provisioningState", "Succeeded") != "Succeeded":
+    if about.get("provisioningState", "Succeeded") != "Succeeded":
         return None
+    if pools is None:
+        raise Unresolved("its node pools are not given")
     if (about.get("nodeProvisioningProfile") or {}).get("mode") == "Auto":
         return None  # nodes that it makes by itself stand in no pool
     stopped = (about.get("powerState") or {}).get("code") == "Stopped"

@@ -9,7 +9,7 @@ from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, children, dated, kind, listing
 from clouds.azure.checks.steps import delete, sends, snapshot
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _DISK, _SNAPSHOT = "Microsoft.Compute/disks", "Microsoft.Compute/snapshots"
 DISKS, SNAPSHOTS, IMAGES = listing(_DISK), listing(_SNAPSHOT), listing("Microsoft.Compute/images")
@@ -88,6 +88,8 @@ def on_top(row: Row) -> str:
 
 def _unattached(row: Row, _seen: Seen) -> Waste | None:
     about = words.props(row)
+    if not about.get("diskState"):
+        raise Unresolved("its state is not given, so nobody knows whether it is attached")
     if about.get("diskState") != "Unattached" or row.get("managedBy") or row.get("managedByExtended"):
         return None
     gib, sku = about.get("diskSizeGB"), (row.get("sku") or {}).get("name", "")

@@ -7,7 +7,7 @@ from datetime import timedelta
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _ROUTES, _SETS, _ZONES = (
     "Microsoft.Network/routeTables",
@@ -71,7 +71,9 @@ EMPTY_SET = check(
 def _zone(row: Row, _seen: Seen) -> Waste | None:
     about = words.props(row)
     links = about.get("numberOfVirtualNetworkLinks")
-    if links is None or links:
+    if links is None:
+        raise Unresolved("how many networks are linked to it is not given")
+    if links:
         return None
     return Waste(
         reason=f"no network reads it; it holds {about.get('numberOfRecordSets', '?')} record sets",

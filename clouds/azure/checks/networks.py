@@ -9,7 +9,7 @@ from clouds.azure.checks.gateways import BASTIONS, NATS
 from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _NSG, _VNET, _DNS = (
     "Microsoft.Network/networkSecurityGroups",
@@ -159,7 +159,11 @@ ZONE = _ZONES.kind("DNS zone")
 def _zone(row: Row, seen: Seen) -> Waste | None:
     about = words.props(row)
     count = about.get("numberOfRecordSets")
-    if count is None or count > 2 or about.get("zoneType", "Public") != "Public":
+    if about.get("zoneType", "Public") != "Public":
+        return None
+    if count is None:
+        raise Unresolved("how many record sets it holds is not given")
+    if count > 2:
         return None
     total = sum(words.props(each).get("zoneType", "Public") == "Public" for each in seen.rows(ZONES))
     tier = "first-25" if total <= 25 else "beyond-25"  # what one less saves is the price of the last one

@@ -7,7 +7,7 @@ from datetime import timedelta
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, children, kind, listing
 from clouds.azure.checks.steps import delete, sends
-from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Waste
+from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Unresolved, Waste
 
 _ACR, _SA, _LOGS = (
     "Microsoft.ContainerRegistry/registries",
@@ -39,7 +39,9 @@ STORAGE = kind("storage account", STORAGES, lambda row: words.props(row).get("cr
 
 def _empty(row: Row, seen: Seen) -> Waste | None:
     sizes = [each for each in seen.of(USAGES, row) if each.get("name") == "Size"]
-    if not sizes or sizes[0].get("currentValue") is None or sizes[0]["currentValue"]:
+    if not sizes or sizes[0].get("currentValue") is None:
+        raise Unresolved("how much it holds is not given")
+    if sizes[0]["currentValue"]:
         return None
     tier = str((row.get("sku") or {}).get("name", "Basic"))
     return Waste(

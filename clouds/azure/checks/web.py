@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
 
 _PLAN, _TEST = "Microsoft.Web/serverfarms", "Microsoft.Insights/webtests"
 PLANS, TESTS = listing(_PLAN, detailed="true"), listing(_TEST)
@@ -33,7 +33,9 @@ def _plan(row: Row, seen: Seen) -> Waste | None:
     if seen.index(SITES, _plan_of).get(str(row["id"]).lower()):
         return None
     about, sku = words.props(row), row.get("sku") or {}
-    if about.get("numberOfSites") is None or about["numberOfSites"]:
+    if about.get("numberOfSites") is None:
+        raise Unresolved("how many apps it hosts is not given")
+    if about["numberOfSites"]:
         return None
     tier, name = str(sku.get("tier", "")).lower().replace(" ", ""), _spelt(str(sku.get("name", "")))
     if tier in _FREE or name.upper() in ("F1", "D1", "Y1", "FC1"):

@@ -227,3 +227,28 @@ def test_nothing_younger_than_its_check_asks_for_is_reported(check: WasteCheck, 
     assert NOW - datetime.fromisoformat(found.created) >= check.age
     result = account.scan(check.id, scenario, now=datetime.fromisoformat(found.created) + check.age / 2)
     assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("check", "operation", "field"),
+    [
+        ("idle-app-service-plan", "Microsoft.Web/serverfarms.list", "numberOfSites"),
+        ("unused-dns-zone", "Microsoft.Network/dnsZones.list", "numberOfRecordSets"),
+        ("private-dns-zone-unlinked", "Microsoft.Network/privateDnsZones.list", "numberOfVirtualNetworkLinks"),
+        ("aks-idle-cluster", "Microsoft.ContainerService/managedClusters.list", "agentPoolProfiles"),
+        ("unattached-disk", "Microsoft.Compute/disks.list", "diskState"),
+    ],
+)
+def test_a_field_that_decides_and_is_not_given_is_unresolved_and_not_a_zero(
+    check: str, operation: str, field: str, account: Account
+) -> None:
+    def without(each: Fixture) -> Fixture:
+        value = [
+            {**row, "properties": {key: one for key, one in row["properties"].items() if key != field}}
+            for row in each.answer.body["value"]
+        ]
+        return replace(each, answer=Answer(200, {"value": value}))
+
+    result = account.scan(check, changed(loaded(waste_scenario(check)), operation, without))
+    assert (result.findings, result.complete) == ((), False)
+    assert "not given" in result.unresolved[0].reason
