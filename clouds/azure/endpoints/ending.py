@@ -64,6 +64,8 @@ def _definition(target: str, version: str, end: datetime) -> dict[str, Any]:
             "delete": {
                 "type": "Http",
                 "inputs": {"method": "DELETE", "uri": uri, "authentication": identity},
+                # it has no right to look at the deletion's own operation, and need not: it asks again in an hour
+                "operationOptions": "DisableAsyncPattern",
                 "runAfter": {},
             }
         },
@@ -129,6 +131,14 @@ def end_of(resource: Mapping[str, Any]) -> datetime | None:
         return tags.moment(str(recurrence["startTime"]))
     except (KeyError, TypeError):
         return None
+
+
+def target_of(resource: Mapping[str, Any]) -> str:
+    """The address that a workflow deletes; empty for one that is not ours."""
+    try:
+        return str(resource["properties"]["definition"]["actions"]["delete"]["inputs"]["uri"])
+    except (KeyError, TypeError):
+        return ""
 
 
 def principal_of(resource: Mapping[str, Any]) -> str:

@@ -75,3 +75,17 @@ def fits(model: str, accelerator: str, memory_gib: float) -> str:
         f"{model} takes about {size:g} GiB by its name and {accelerator} has {memory_gib:g} GiB: "
         "it will probably fail after the accelerator was paid for"
     )
+
+
+def on_old_card(engine: str, accelerator: str) -> str:
+    """A warning for vLLM on a card without bfloat16; empty otherwise.
+
+    T4 has compute capability 7.5; vLLM then takes float16, and float32 for model types that it holds to be unstable
+    in float16, Gemma 2 and 3 among them (vllm/config/model.py, as known in 2026; not run here).
+    """
+    if engine != "vllm" or accelerator != "T4":
+        return ""
+    return (
+        "a T4 has no bfloat16: vLLM computes in float16 there, and where it refuses that for a model (earlier Gemmas) "
+        "in float32, which takes twice the memory; A100-80GB or llama.cpp avoid it"
+    )

@@ -18,7 +18,6 @@ CONTAINER_APPS = (
 ML = (
     *(Call(kind, verb) for kind in (parts.ENDPOINT, parts.SERVED) for verb in ("put", "delete")),
     Call(parts.IMAGE, "put"),
-    Call(parts.SERVED, "patch"),
     Call(parts.ENDPOINT, "listKeys"),
     *_END,
     _TAGS,

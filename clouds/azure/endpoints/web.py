@@ -59,11 +59,15 @@ class Web:
 
     @cached_property
     def _client(self) -> Client:
+        from urllib.request import getproxies
+
         import httpx2
 
         from clouds.replay import rest
 
-        return httpx2.Client(transport=rest.transport(self._taps, self._inner), follow_redirects=False)
+        proxies = getproxies()
+        network = self._inner or httpx2.HTTPTransport(proxy=proxies.get("https") or proxies.get("all"))
+        return httpx2.Client(transport=rest.transport(self._taps, network), follow_redirects=False)
 
     def ask(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,11 @@ def _group(api: AzureApi, ref: EndpointRef, app: Mapping[str, Any] | None) -> tu
     if (seen := parts.look(api, usual)) is not None and seen.deployment:
         return str(usual.parameters["id"]), seen.deployment
     subscriptions, _ = places.asked(api, Scope())
-    listed = places.in_all(subscriptions, lambda one: places.rows(api, Call(parts.GROUP, "list"), one))
-    for row in listed.found:
-        if str(row.get("name", "")).lower() == name.lower() and tags.deployment_of(row):
-            return ids.group(ids.subscription_of(str(row["id"])), str(row["name"])), tags.deployment_of(row)
+    for kind, wanted in ((parts.GROUP, name), (parts.ENVIRONMENT, f"{ref.name}-{ref.location}")):
+        listed = places.in_all(subscriptions, partial(places.rows, api, Call(kind, "list")))
+        for row in listed.found:
+            if str(row.get("name", "")).lower() == wanted.lower() and tags.deployment_of(row):
+                return ids.group_of(str(row["id"])), tags.deployment_of(row)
     return "", ""
 
 

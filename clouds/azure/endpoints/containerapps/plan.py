@@ -66,7 +66,8 @@ class Planner:
         gpu = gpu_of(spec)
         regions = self._regions(spec, chosen)
         warnings += [word for word in (models.fits(spec.model, gpu.accelerator, gpu.accelerator_mib / 1024),) if word]
-        warnings += [word for word in (probes.too_slow(spec.model),) if word]
+        said = (probes.too_slow(spec.model), models.on_old_card(chosen.engine.name, gpu.accelerator))
+        warnings += [word for word in said if word]
         subscription = self._subscription(chosen)
         preflight.registered(self.api, subscription, ("Microsoft.App", *_providers(chosen)))
         image = self.web.digest_of(chosen.image or serving.IMAGES[chosen.engine.name])

@@ -22,6 +22,7 @@ READS = (
     Call("tenants", "list"),
     Call("subscriptions", "list"),
     Call("providers", "list"),
+    Call("prices", "list"),
     *(Call(kind, verb) for kind in (parts.APP, parts.ENVIRONMENT, parts.GROUP) for verb in ("get", "list")),
     Call(parts.JOB, "list"),
     Call(REVISION, "get"),
@@ -178,41 +179,44 @@ def listing(api: AzureApi, web: Web, book: AzurePrices, home: Path, scope: Scope
 def _subscription(
     api: AzureApi, web: Web, book: AzurePrices, home: Path, subscription: str, location: str | None
 ) -> Read[Endpoint]:
-    apps = places.rows(api, Call(parts.APP, "list"), subscription)
-    groups = places.rows(api, Call(parts.GROUP, "list"), subscription)
-    found, unread = list[Endpoint](), [*apps.unread, *groups.unread]
+    listed = [
+        places.rows(api, Call(kind, "list"), subscription) for kind in (parts.APP, parts.GROUP, parts.ENVIRONMENT)
+    ]
+    apps, rest = listed[0], [row for one in listed[1:] for row in one.found]
+    found, unread = list[Endpoint](), [word for one in listed for word in one.unread]
     for app in apps.found:
         if not tags.deployment_of(app) or (location and calls.region_of(app) != location):
             continue
+        call = Call(parts.APP, "get", {"id": str(app["id"])})
         try:
-            found.append(
-                of(api, web, book, home, api.send(Call(parts.APP, "get", {"id": str(app["id"])}), scope=Scope()))
-            )
+            found.append(of(api, web, book, home, api.send(call, scope=Scope(account=subscription))))
         except NotFound:
             continue
         except CloudError as error:
             unread.append(places.missed(Call(parts.APP, "get"), str(app["id"]), error))
-    known = {one.deployment for one in found}
-    for group in groups.found:
-        rest = left_over(group, apps.complete)
-        if rest is not None and rest.deployment not in known and location in (None, rest.ref.split(":")[2]):
-            found.append(rest)
+    for row in rest:
+        left = left_over(row, apps.complete)
+        known = {one.deployment for one in found}
+        if left is not None and left.deployment not in known and location in (None, left.ref.split(":")[2]):
+            found.append(left)
     return Read(found=tuple(found), unread=tuple(unread), not_applicable=apps.not_applicable)
 
 
-def left_over(group: Mapping[str, Any], looked: bool) -> Endpoint | None:
-    """A group of ours without an app: what a run that was killed has left. None for any other group."""
-    mine, name = tags.read(group), str(group.get("name", ""))
-    if not mine.get(tags.DEPLOYMENT) or name != calls.group_name(name.removeprefix("modelrig-")):
+def left_over(row: Mapping[str, Any], looked: bool) -> Endpoint | None:
+    """A group or an environment of ours without an app: what a killed run has left. None for any other."""
+    mine, region, name = tags.read(row), calls.region_of(row), str(row.get("name", ""))
+    whose = name.removeprefix("modelrig-") if name.startswith("modelrig-") else name.removesuffix(f"-{region}")
+    if not mine.get(tags.DEPLOYMENT) or whose == name:
         return None
-    reason = "its resource group is there and no app is: nothing bills; delete_endpoint takes it away"
+    what = str(row.get("type") or "").rsplit("/", 1)[-1] or "resource group"
+    reason = f"its {what} is there and no app is: nothing bills; delete_endpoint takes it away"
     return Endpoint(
-        ref=str(EndpointRef("azure", "containerapps", calls.region_of(group), name.removeprefix("modelrig-"))),
+        ref=str(EndpointRef("azure", "containerapps", region, whose)),
         state="failed" if looked else "unknown",
         cloud_status="no app",
         billing=False if looked else None,
-        reason=reason if looked else "its resource group is there; whether an app is could not be read",
+        reason=reason if looked else f"its {what} is there; whether an app is could not be read",
         expires=mine.get(tags.EXPIRES, ""),
         deployment=mine[tags.DEPLOYMENT],
-        account=ids.subscription_of(str(group.get("id", ""))),
+        account=ids.subscription_of(str(row.get("id", ""))),
     )

@@ -62,7 +62,8 @@ class Planner:
         workspace = self._workspace(spec, chosen, default)
         place, region = str(workspace["id"]), values.region(str(workspace["location"]))
         self._check_free(calls.endpoint_id(place, spec.name))
-        why = ending.why_not(self.api, place) if chosen.scheduled_end else "scheduled_end is false"
+        # the workflow is made in the workspace's group, and may act on the endpoint alone
+        why = ending.why_not(self.api, ids.group_of(place)) if chosen.scheduled_end else "scheduled_end is false"
         chosen = replace(chosen, scheduled_end=not why)
         warnings.append(ending.NONE.format(why=why) if why else _ENDS)
         image = self.web.digest_of(chosen.image or serving.IMAGES[chosen.engine.name])
@@ -77,11 +78,11 @@ class Planner:
             for one in usable
         ]
         first = usable[0].size
-        warnings += [
-            word
-            for word in (models.fits(spec.model, f"{first.accelerators} x {first.accelerator}", _memory(first)),)
-            if word
-        ]
+        said = (
+            models.fits(spec.model, f"{first.accelerators} x {first.accelerator}", _memory(first)),
+            models.on_old_card(chosen.engine.name, first.accelerator),
+        )
+        warnings += [word for word in said if word]
         prices = [one.price for one in usable if one.price is not None]
         return DeploymentPlan(
             spec=spec,

@@ -9,16 +9,17 @@ from urllib.parse import urlsplit
 from clouds import enginelog
 from clouds.azure import sizes
 from clouds.azure.api import AzureApi
-from clouds.azure.endpoints import ids, parts, places, rates, serving, tags, values
+from clouds.azure.endpoints import ending, ids, parts, places, rates, serving, tags, values
 from clouds.azure.endpoints.ml import calls, logs, state
 from clouds.azure.prices import AzurePrices
 from clouds.errors import CloudError, NotFound
-from clouds.models import Call, Endpoint, EndpointRef, EngineFacts, Hardware, Read, Scope
+from clouds.models import Call, Endpoint, EndpointRef, EngineFacts, Hardware, Read, Scope, Unread
 
 READS = (
     Call("tenants", "list"),
     Call("subscriptions", "list"),
     Call("providers", "list"),
+    Call("prices", "list"),
     Call(parts.WORKSPACE, "list"),
     Call(parts.WORKSPACE, "get"),
     Call(parts.ENDPOINT, "get"),
@@ -30,6 +31,7 @@ READS = (
     Call("Microsoft.MachineLearningServices/locations/usages", "list"),
     Call("Microsoft.MachineLearningServices/locations/vmSizes", "list"),
     Call("Microsoft.Logic/workflows", "get"),
+    Call("Microsoft.Logic/workflows", "list"),
     Call("Microsoft.Authorization/roleAssignments", "get"),
     Call("Microsoft.Authorization/permissions", "list_in"),
 )
@@ -188,7 +190,36 @@ def listing(api: AzureApi, book: AzurePrices, scope: Scope) -> Read[Endpoint]:
             except CloudError as error:
                 unread.append(places.missed(Call(parts.SERVED, "list_in"), str(endpoint["id"]), error))
                 found.append(_unseen(endpoint))
-    return Read(tuple(found), tuple(unread), held.not_applicable)
+    known = {one.deployment for one in found}
+    return Read((*found, *_ended(api, scope, known, unread)), tuple(unread), held.not_applicable)
+
+
+def _ended(api: AzureApi, scope: Scope, known: set[str], unread: list[Unread]) -> list[Endpoint]:
+    """What its own end has deleted, and whose Logic App is still there."""
+    subscriptions, _ = places.asked(api, scope)
+    call = Call(ending.WORKFLOW, "list")
+    listed = places.in_all(subscriptions, lambda one: places.rows(api, call, one))
+    unread += listed.unread
+    found: list[Endpoint] = []
+    for row in listed.found:
+        mine, region = tags.read(row), values.region(str(row.get("location", "")))
+        if mine.get(tags.DEPLOYMENT, "") in {"", *known} or scope.location not in (None, region):
+            continue
+        if f"/{parts.ENDPOINT.split('/')[-1]}/".lower() not in ending.target_of(row).lower():
+            continue
+        found.append(
+            Endpoint(
+                ref=str(EndpointRef("azure", "ml", region, str(row["name"]).removesuffix("-end"))),
+                state="deleted",
+                cloud_status="no endpoint",
+                billing=False,
+                reason="the endpoint is gone; the Logic App that was to end it is left, delete_endpoint takes it away",
+                expires=mine.get(tags.EXPIRES, ""),
+                deployment=mine[tags.DEPLOYMENT],
+                account=ids.subscription_of(str(row["id"])),
+            )
+        )
+    return found
 
 
 def _unseen(endpoint: Mapping[str, Any]) -> Endpoint:

@@ -14,6 +14,7 @@ from clouds.azure.endpoints.web import Web
 from clouds.azure.prices import AzurePrices
 from clouds.errors import Cancelled
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef
+from clouds.replay import Tap
 from tests.clouds.azure.rig import Credential
 from tests.clouds.azure.simulator import ID, TENANT, Seam, Subscription, ml
 from tools.ledger import Book
@@ -121,7 +122,12 @@ def usual() -> Subscription:
     return account
 
 
-def rig(home: Path, account: Subscription | None = None) -> Rig:
+def guarded(of: Rig, guard: Tap) -> Rig:
+    """The same subscription and ledger behind a guard."""
+    return replace(rig(of.book.home, of.account, taps=(guard,)), book=of.book)
+
+
+def rig(home: Path, account: Subscription | None = None, *, taps: tuple[Tap, ...] = ()) -> Rig:
     """The services over a subscription; without one, the usual."""
     made = account or usual()
     seam, heard = Seam(made), Heard(made)
@@ -129,6 +135,7 @@ def rig(home: Path, account: Subscription | None = None) -> Rig:
     api = AzureApi(
         credential=lambda: credential,
         inner=seam,
+        taps=taps,
         attempts=1,
         clock=made.time,
         sleep=made.clock.sleep,

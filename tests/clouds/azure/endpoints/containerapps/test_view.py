@@ -9,7 +9,7 @@ import pytest
 from clouds.errors import Conflict, NotFound
 from clouds.models import EndpointRef, Scope
 from tests.clouds.azure.endpoints.rig import REF, Rig
-from tests.clouds.azure.simulator import ID, groups
+from tests.clouds.azure.simulator import ID, Fault, Killed, groups
 
 
 def test_looking_at_an_app_that_scaled_to_zero_leaves_it_there(rig: Rig) -> None:
@@ -48,10 +48,8 @@ def test_the_price_of_replicas_that_stay_up_is_for_all_of_them(rig: Rig) -> None
 
 def test_what_is_not_ours_is_not_listed_but_can_be_looked_at(rig: Rig) -> None:
     rig.deploy()
-    app = rig.account.of("Microsoft.App/containerApps")[0]
-    app.tags.clear()
-    for group in rig.account.of("Microsoft.Resources/resourceGroups"):
-        group.tags.clear()
+    for one in rig.account.resources.values():
+        one.tags.clear()
     assert rig.apps.list(scope=Scope()).found == ()
     assert rig.apps.get(REF).deployment == ""
 
@@ -94,3 +92,17 @@ def test_lines_come_from_the_replica_and_go_with_it(rig: Rig) -> None:
         (),
         "no replica is up, and its lines go with it (no log workspace was made)",
     )
+
+
+def test_an_environment_without_its_app_in_somebodys_group_is_listed_and_can_be_deleted(rig: Rig) -> None:
+    plan = rig.begin(rig.apps.plan(rig.spec(settings={"resource_group": "theirs"})))
+    rig.seam.fault = Fault(-1, "killed before", "PUT Microsoft.App/containerApps")
+    with pytest.raises(Killed):
+        rig.apps.create(plan, rig.book, rig.heard)
+    rig.seam.fault, rig.seam.down = None, ""
+    [left] = rig.apps.list(scope=Scope()).found
+    assert (left.ref, left.billing, left.deployment) == (str(REF), False, plan.deployment)
+    assert left.reason == "its managedEnvironments is there and no app is: nothing bills; delete_endpoint takes it away"
+    assert rig.apps.delete(REF, rig.book, rig.heard).gone
+    assert rig.account.of("Microsoft.App/managedEnvironments") == []
+    assert rig.account.find(f"/subscriptions/{ID}/resourceGroups/theirs") is not None

@@ -86,7 +86,9 @@ def test_at_its_end_azure_deletes_it_with_nobody_there(rig: Rig) -> None:
     rig.deploy_ml(ttl_hours=2)
     rig.account.clock.sleep(2 * 3600)
     assert rig.account.billing() == []
-    assert rig.ml.list(scope=Scope()).found == ()
+    assert [(one.ref, one.state, one.billing) for one in rig.ml.list(scope=Scope()).found] == [
+        (str(ML_REF), "deleted", False)
+    ]
     deletion = rig.ml.delete(ML_REF, rig.book, rig.heard)
     assert (deletion.gone, {word.rsplit(" ", 1)[1] for word in rig.steps()}) == (True, {"undone", "done"})
     assert rig.account.of("Microsoft.Logic/workflows") == []
