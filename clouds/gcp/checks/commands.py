@@ -55,7 +55,7 @@ _NAMED = {
     "notebooks.projects.locations.instances": ("workbench instances", "location"),
     "pubsub.projects.subscriptions": ("pubsub subscriptions", ""),
     "run.projects.locations.services": ("run services", "region"),
-    "run.projects.locations.workerPools": ("run worker-pools", "region"),
+    "run.projects.locations.workerPools": ("beta run worker-pools", "region"),
     "tpu-v2alpha1.projects.locations.queuedResources": ("compute tpus queued-resources", "zone"),
     "tpu.projects.locations.nodes": ("compute tpus tpu-vm", "zone"),
     "vpcaccess.projects.locations.connectors": ("compute networks vpc-access connectors", "region"),
@@ -132,9 +132,10 @@ def _scale(group: str) -> Render:
     def render(asked: Mapping[str, Any]) -> Words:
         name, body = str(asked["name"]), asked["body"]
         flags = [*(["--min=0"] if "scaling" in body else []), *(["--min-instances=0"] if "template" in body else [])]
+        track: tuple[str, ...] = ()
         if "manualInstanceCount" in body.get("scaling", {}):
-            flags = ["--scaling=0" if group == "services" else "--instances=0"]
-        return ("run", group, "update", last(name), *flags, f"--region={part(name, 'locations')}")
+            track, flags = ("beta",), ["--scaling=0"]
+        return (*track, "run", group, "update", last(name), *flags, f"--region={part(name, 'locations')}")
 
     return render
 

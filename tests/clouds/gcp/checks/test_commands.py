@@ -57,6 +57,17 @@ def test_every_step_and_every_reading_back_has_its_gcloud_command_in_its_project
             "gcloud run services update gemma --min-instances=0 --region=us-central1 --project=shop-prod",
         ),
         (
+            Call("run", "projects.locations.workerPools.patch",
+                 {"name": "projects/shop-prod/locations/us-central1/workerPools/jobs",
+                  "updateMask": "scaling.manualInstanceCount", "body": {"scaling": {"manualInstanceCount": 0}}}),
+            "gcloud beta run worker-pools update jobs --scaling=0 --region=us-central1 --project=shop-prod",
+        ),
+        (
+            Call("compute", "futureReservations.get",
+                 {"project": PROJECT, "zone": "us-central1-a", "futureReservation": "blocks"}),
+            "gcloud beta compute future-reservations describe blocks --zone=us-central1-a --project=shop-prod",
+        ),
+        (
             Call("sqladmin", "instances.patch", {"project": PROJECT, "instance": "orders",
                                                  "body": {"settings": {"activationPolicy": "NEVER"}}}),
             "gcloud sql instances patch orders --activation-policy=NEVER --project=shop-prod --quiet",
