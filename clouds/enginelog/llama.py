@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from clouds.enginelog import memory
-from clouds.enginelog.lines import GIB, LONGEST, MIB, last
+from clouds.enginelog.lines import GIB, LONGEST, MIB, last, pattern
 from clouds.models import EngineFacts, Setting
 
-_START = re.compile(r"\bbuild(?:_info)?: ")
-_LOADED = re.compile(r"loaded meta data .* from (\S{1,300})")
-_BUFFER = re.compile(r"([\w-]+) model buffer size = +([\d.]+) MiB")
-_DEVICE = re.compile(r"([\w-]+) KV buffer size = +([\d.]+) MiB")
-_SELF = re.compile(r"KV self size += +([\d.]+) MiB")
-_CACHE = re.compile(
-    r"llama_kv_cache\w*: size = +([\d.]+) MiB \( *(\d+) cells, +(\d+) layers, +\d+/(\d+) seqs\), "
+_START = pattern(r"\bbuild(?:_info)?: ")
+_LOADED = pattern(r"loaded meta data .* from (\S{1,300})")
+_BUFFER = pattern(r"([\w-]+) model buffer size = +<n> MiB")
+_DEVICE = pattern(r"([\w-]+) KV buffer size = +<n> MiB")
+_SELF = pattern(r"KV self size += +<n> MiB")
+_CACHE = pattern(
+    r"llama_kv_cache\w*: size = +<n> MiB \( *<i> cells, +<i> layers, +\d+/<i> seqs\), "
     r"K \((\w+)\): +[\d.]+ MiB, V \((\w+)\)"
 )
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("version", re.compile(r"build: (\d+ \([0-9a-f]+\))")),
-    ("quantization", re.compile(r"file type += (.{1,60}?)\s*$")),
-    ("layers", re.compile(r"offloaded (\d+)/(\d+) layers to GPU")),
-    ("context", re.compile(r"n_ctx(?:_slot)?\s*= (\d+)")),
-    ("slots", re.compile(r"n_slots = (\d+)")),
-    ("flash", re.compile(r"(?:Flash Attention |flash_attn += )(enabled|disabled)")),
+    ("version", pattern(r"build: (\d+ \([0-9a-f]+\))")),
+    ("quantization", pattern(r"file type += (.{1,60}?)\s*$")),
+    ("layers", pattern(r"offloaded <i>/<i> layers to GPU")),
+    ("context", pattern(r"n_ctx(?:_slot)?\s*= <i>")),
+    ("slots", pattern(r"n_slots = <i>")),
+    ("flash", pattern(r"(?:Flash Attention |flash_attn += )(enabled|disabled)")),
 )
 
 

@@ -7,31 +7,40 @@ from collections.abc import Sequence
 from typing import Any
 
 from clouds.enginelog import memory, vllm_tpu
-from clouds.enginelog.lines import GIB, Found, last, whole
+from clouds.enginelog.lines import GIB, Found, last, pattern, whole
 from clouds.models import EngineFacts, Setting
 
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("version", re.compile(r"(?:API server version|V1 LLM engine \(v)\s*([0-9][\w.+-]*)")),
-    ("weights", re.compile(r"Model loading took ([\d.]+) ?GiB(?: memory)? and ([\d.]+) seconds")),
-    ("read", re.compile(r"Loading weights took ([\d.]+) seconds")),
-    ("kv_bytes", re.compile(r"Available KV cache memory: ([\d.]+) GiB")),
-    ("kv_tokens", re.compile(r"KV cache size: ([\d,]+) tokens")),
-    ("concurrency", re.compile(r"Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)x")),
-    ("quantization", re.compile(r"\bquantization=([\w-]+)")),
-    ("kv_dtype", re.compile(r"\bkv_cache_dtype=([\w-]+)")),
-    ("kv_stores", re.compile(r"Using ([\w-]+) data type to store kv cache")),
-    ("context", re.compile(r"\bmax_seq_len=(\d+)")),
-    ("parallel", re.compile(r"\btensor_parallel_size=(\d+)")),
-    ("model", re.compile(r"LLM engine .*?\bmodel='([^']{1,200})'")),
-    ("compile", re.compile(r"torch\.compile (?:takes|took) ([\d.]+) s")),
-    ("graphs", re.compile(r"Graph capturing finished in ([\d.]+) sec")),
-    ("start", re.compile(r"init engine .*took ([\d.]+) s")),
-    ("compilation", re.compile(r"init engine .*\(compilation: ([\d.]+) s\)")),
-    ("free", re.compile(r"Free memory on device \(([\d.]+)/([\d.]+) GiB\)")),
-    ("budget", re.compile(r"Desired GPU memory utilization is \(([\d.]+), ([\d.]+) GiB\)")),
-    ("used", re.compile(r"Actual usage is ([\d.]+) GiB for (?:weight|consumed memory)")),
-    ("activation", re.compile(r"([\d.]+) GiB for peak activation")),
-    ("graph_memory", re.compile(r"([\d.]+) GiB for CUDAGraph memory")),
+    ("version", pattern(r"(?:API server version|V1 LLM engine \(v)\s*([0-9][\w.+-]*)")),
+    (
+        "weights",
+        pattern(r"Model loading took <n> ?GiB(?: memory)? and <n> seconds"),
+    ),
+    ("read", pattern(r"Loading weights took <n> seconds")),
+    ("kv_bytes", pattern(r"Available KV cache memory: <n> GiB")),
+    ("kv_tokens", pattern(r"KV cache size: <c> tokens")),
+    (
+        "concurrency",
+        pattern(r"Maximum concurrency for <c> tokens per request: <n>x"),
+    ),
+    ("quantization", pattern(r"\bquantization=([\w-]+)")),
+    ("kv_dtype", pattern(r"\bkv_cache_dtype=([\w-]+)")),
+    ("kv_stores", pattern(r"Using ([\w-]+) data type to store kv cache")),
+    ("context", pattern(r"\bmax_seq_len=<i>")),
+    ("parallel", pattern(r"\btensor_parallel_size=<i>")),
+    ("model", pattern(r"LLM engine .*?\bmodel='([^']{1,200})'")),
+    ("compile", pattern(r"torch\.compile (?:takes|took) <n> s")),
+    ("graphs", pattern(r"Graph capturing finished in <n> sec")),
+    ("start", pattern(r"init engine .*took <n> s")),
+    ("compilation", pattern(r"init engine .*\(compilation: <n> s\)")),
+    ("free", pattern(r"Free memory on device \(<n>/<n> GiB\)")),
+    (
+        "budget",
+        pattern(r"Desired GPU memory utilization is \(<n>, <n> GiB\)"),
+    ),
+    ("used", pattern(r"Actual usage is <n> GiB for (?:weight|consumed memory)")),
+    ("activation", pattern(r"<n> GiB for peak activation")),
+    ("graph_memory", pattern(r"<n> GiB for CUDAGraph memory")),
 )
 SEEN = {"version", "weights", "kv_tokens", "model"}
 """One of these is enough to know that it is vLLM that speaks."""

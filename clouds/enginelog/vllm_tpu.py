@@ -12,24 +12,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clouds.enginelog import memory
-from clouds.enginelog.lines import GIB, Found, last
+from clouds.enginelog.lines import GIB, Found, last, pattern
 from clouds.models import Setting
 
-_CHIPS = r"hbm=\[((?:\([\d., ]+\)[, ]*)+)\]"
+_CHIPS = r"hbm=\[((?:\([\d., ]{1,40}\)[, ]*)+)\]"
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("before", re.compile(r"Init worker \|.*" + _CHIPS)),
-    ("loaded", re.compile(r"Init model \|.*" + _CHIPS)),
-    ("limit", re.compile(r"total_hbm_limit_gb=([\d.]+)GiB")),
-    ("cap", re.compile(r"total_hbm_limit_cap_gb=([\d.]+)GiB")),
-    ("used", re.compile(r"total_hbm_used_gb=([\d.]+)GiB")),
-    ("free", re.compile(r"total_hbm_avail_gb=([\d.]+)GiB")),
-    ("announced", re.compile(r"Automatically using (\S+) for FP8 KV cache")),
-    ("layers", re.compile(r"Init kv-cache \|.*num_total_layers=(\d+)")),
-    ("like", re.compile(r"Init kv-cache \|.*regular_attn_layers=(\d+)")),
-    ("blocks", re.compile(r"Init kv-cache \|.*num_blocks=\[(\d+)")),
-    ("shape", re.compile(r"Init kv-cache \|.*regular_attn_shape=\(num_blocks, \(([\d, ]+)\)\)")),
-    ("dtype", re.compile(r"Init kv-cache \|.*regular_attn_dtype=(\w+)")),
-    ("after", re.compile(r"Init kv-cache \|.*" + _CHIPS)),
+    ("before", pattern(r"Init worker \|.*" + _CHIPS)),
+    ("loaded", pattern(r"Init model \|.*" + _CHIPS)),
+    ("limit", pattern(r"total_hbm_limit_gb=<n>GiB")),
+    ("cap", pattern(r"total_hbm_limit_cap_gb=<n>GiB")),
+    ("used", pattern(r"total_hbm_used_gb=<n>GiB")),
+    ("free", pattern(r"total_hbm_avail_gb=<n>GiB")),
+    ("announced", pattern(r"Automatically using (\S+) for FP8 KV cache")),
+    ("layers", pattern(r"Init kv-cache \|.*num_total_layers=<i>")),
+    ("like", pattern(r"Init kv-cache \|.*regular_attn_layers=<i>")),
+    ("blocks", pattern(r"Init kv-cache \|.*num_blocks=\[<i>")),
+    ("shape", pattern(r"Init kv-cache \|.*regular_attn_shape=\(num_blocks, \(([\d, ]{1,60})\)\)")),
+    ("dtype", pattern(r"Init kv-cache \|.*regular_attn_dtype=(\w+)")),
+    ("after", pattern(r"Init kv-cache \|.*" + _CHIPS)),
 )
 _HBM = {"limit": "hbm_limit_gib", "cap": "hbm_cap_gib", "used": "hbm_used_gib", "free": "hbm_free_gib"}
 
@@ -88,7 +88,7 @@ def _dtype(
 
 
 def _pairs(groups: tuple[str, ...]) -> list[tuple[str, str]]:
-    return re.findall(r"\(([\d.]+), ([\d.]+)\)", groups[0])
+    return pattern(r"\(<n>, <n>\)").findall(groups[0])
 
 
 def _sum(groups: tuple[str, ...] | None) -> float | None:

@@ -101,7 +101,7 @@ def _written(variants: Sequence[Variant], wish: Wish, path: Path) -> MeasureResu
         profile=wish.profile.name,
         seconds=0.0,
         notes=("Commit it: the commit shows that it was there before the run.",),
-        next=f'the same call with options=["plan.file={path.name}"] and its folder follows it.',
+        next=f'the same call with "plan.file={wish.options.text("plan.write")}" in its options follows it.',
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clouds import enginelog
 from clouds.models import EngineFacts
 
@@ -67,6 +69,23 @@ def test_a_dtype_that_the_engine_says_it_stores_stands_where_its_flag_says_auto(
     facts = enginelog.read([dump, "Using fp8_e4m3 data type to store kv cache. It reduces the memory footprint"])
     assert facts is not None
     assert facts.kv_cache_dtype == "fp8_e4m3"
+
+
+@pytest.mark.parametrize("number", ["9" * 3_000, "1.2.3", "1..2", ".", "-5", "1e309", "NaN"])
+def test_a_number_that_is_none_stops_no_reader(number: str) -> None:
+    shape = f"regular_attn_shape=(num_blocks, ({number}, 1, 2, 256))"
+    cache = f"Init kv-cache | num_total_layers={number} | num_blocks=[{number}] | {shape}"
+    lines = [
+        START[0],
+        f"Available KV cache memory: {number} GiB",
+        f"GPU KV cache size: {number} tokens, Maximum concurrency for {number} tokens per request: {number}x",
+        f"Init model | hbm=[({number}, 15.75)]GiB",
+        f"{cache} | regular_attn_dtype=bfloat16 | hbm=[({number}, 15.75)]Gb",
+    ]
+    facts = enginelog.read(lines)
+    assert facts is not None
+    assert facts.weights_bytes == round(10.24 * GIB)
+    enginelog.read([f"CPU model buffer size = {number} MiB", f"n_ctx = {number}", f"n_slots = {number}"])
 
 
 def test_a_log_that_only_repeats_its_words_is_no_engine() -> None:

@@ -130,11 +130,13 @@ class ModelClient:
         async def one(position: int) -> None:
             request, due = requests[position], start + offsets[position]
             await asyncio.sleep(due - AHEAD - perf_counter())
+            # Whoever will have to wait for a place opens no connection yet: a long queue would be as many sockets.
+            connection = None if places.locked() else (await self._connections(1))[0]
+            data = ready[position] if ready is not None else self._encoded(request)
+            await asyncio.sleep(due - perf_counter())
             async with places:
-                connection = (await self._connections(1))[0]
-                data = ready[position] if ready is not None else self._encoded(request)
-                await asyncio.sleep(due - perf_counter())
-                exchange = await self._exchange(data, connection)
+                lost = isinstance(connection, Connection) and connection.closed
+                exchange = await self._exchange(data, None if lost else connection)
             replies[position] = replace(self._read(exchange, request), due=due)
 
         async with watched() as share:

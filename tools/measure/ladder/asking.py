@@ -24,6 +24,7 @@ from tools.measure.options import Options
 from tools.measure.record import Better, Figure, Item, Scalar
 from tools.measure.turns import messages, thinking
 
+PART = "ladder"
 TWICE = "#2"
 """Ends the id of a question that is asked a second time."""
 AT_A_STEP = 8
@@ -145,7 +146,7 @@ async def _some(plan: LadderPlan, bench: Bench, questions: Sequence[Question], m
     bench.taken.items += [grade(each, reply, mark) for each, reply in zip(questions, batch.replies, strict=True)]
     done = sum(not item.id.endswith(TWICE) for item in bench.taken.items)
     says = f"ladder: {done} of {len(plan.questions)} questions" + (", some again" if mark else "")
-    bench.keep("repeat" if mark else "ladder", plan.streams, batch, says)
+    bench.keep("repeat" if mark else PART, plan.streams, batch, says)
 
 
 def grade(question: Question, reply: Reply, mark: str = "") -> Item:
@@ -199,7 +200,17 @@ def figures(plan: LadderPlan, taken: Taken) -> tuple[Figure, ...]:
     rows.append(
         figure_of("ladder.tokens", "ladder, tokens a reply", "tokens", mean, (), formula="ladder_tokens", why="none")
     )
+    if not plan.done:  # of questions that an earlier run had asked, the time is not known
+        rows.append(_wall(plan, [batch.wall for batch in taken.labelled(PART)]))
     return (*rows, *_repeats(taken.items))
+
+
+def _wall(plan: LadderPlan, walls: Sequence[float]) -> Figure:
+    label, value = (
+        f"ladder, {len(plan.questions)} questions at {plan.streams} at once, s",
+        sum(walls) if walls else None,
+    )
+    return figure_of("ladder.seconds", label, "s", value, (), formula="ladder_seconds", better="lower", n=1, why="none")
 
 
 def _count(key: str, label: str, flags: Sequence[bool], *, better: Better = "higher", main: bool = False) -> Figure:
@@ -244,6 +255,7 @@ LADDER = Measurement(
         "ladder_looped": "replies with one line five times or more",
         "ladder_rate": "median over replies of 1 / TPOT",
         "ladder_tokens": "mean output tokens of the replies",
+        "ladder_seconds": "sum over its batches of (last token - first request), what was asked twice left out",
         "ladder_repeat": "questions asked twice whose text is the same character for character",
     },
     options={

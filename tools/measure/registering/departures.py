@@ -8,7 +8,7 @@ from typing import Any
 from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.job import Job
 from tools.measure.record import Departure, PlanCited
-from tools.measure.registering.plans import Planned
+from tools.measure.registering.plans import Planned, line
 
 OF_THE_ENGINE = ("engine ", "model")
 """What a variant changes on purpose."""
@@ -48,14 +48,16 @@ def cited(planned: Planned, now: Mapping[str, str], variant: str, at: str) -> Pl
             continue
         was, is_now = planned.says.get(what, UNPLANNED), now.get(what, UNPLANNED)
         if was != is_now:
-            found.append(Departure(at=at, what=what, planned=was[:500], done=is_now[:500], reason=planned.reason))
+            points = {"what": line(what, 200), "planned": line(was, 500), "done": line(is_now, 500)}
+            found.append(Departure(at=at, reason=planned.reason, **points))
     return PlanCited(file=planned.path.name, sha256=planned.sha256, written=planned.written, departures=tuple(found))
 
 
 def unfinished(plan: PlanCited, missing: Sequence[str], failure: str, at: str) -> PlanCited:
     """The same with what was planned and is not there at the end: that is a departure too."""
     added = tuple(
-        Departure(at=at, what=each[:200], planned="measured", done="missing", reason=failure[:500]) for each in missing
+        Departure(at=at, what=line(each, 200), planned="measured", done="missing", reason=line(failure, 500))
+        for each in missing
     )
     return plan.model_copy(update={"departures": (*plan.departures, *added)})
 

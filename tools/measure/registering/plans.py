@@ -58,7 +58,7 @@ def wanted(options: Options) -> Wanted:
         raise InvalidInput("options", "plan.write and plan.file are both there", fix="Write a plan first, then run it.")
     if own["plan.file"]:
         path = options.file("plan.file")
-        return Wanted(follow=read(path, own["plan.reason"][:LONGEST]) if path else None, given=rest)
+        return Wanted(follow=read(path, line(own["plan.reason"])) if path else None, given=rest)
     if own["plan.write"]:
         if not options.roots:
             raise InvalidInput("options", "plan.write names a file", fix="Plans are written in a project only.")
@@ -66,7 +66,7 @@ def wanted(options: Options) -> Wanted:
         if path.exists():
             fix = "Name another file: a plan is not written over."
             raise InvalidInput("options", f"plan.write={path.name} is there already", fix=fix)
-        return Wanted(write=path, expects=own["plan.expects"][:LONGEST], given=rest)
+        return Wanted(write=path, expects=line(own["plan.expects"]), given=rest)
     return Wanted(given=rest)
 
 
@@ -87,7 +87,7 @@ def read(path: Path, reason: str = "") -> Planned:
         data = json.loads(raw if len(raw) <= LARGEST else b"")
         body, sha256 = data["plan"], data["sha256"]
         says = {str(name): str(value) for name, value in body["says"].items()}
-        written = str(body["written"])[:40]
+        written = line(str(body["written"]), 40)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fix = "plan.write makes one."
         raise InvalidInput("options", f"plan.file={path.name} is not a plan", fix=fix) from None
@@ -98,6 +98,11 @@ def read(path: Path, reason: str = "") -> Planned:
             fix="Follow the plan as it was: departures are listed in the run. Or write a new plan.",
         )
     return Planned(path, str(sha256), written, says, reason)
+
+
+def line(text: str, longest: int = LONGEST) -> str:
+    """On one line and bounded, as it stands in a record."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:longest]
 
 
 def _hash(body: Mapping[str, Any]) -> str:
