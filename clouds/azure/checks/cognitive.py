@@ -12,14 +12,19 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Kind, Meter, Row, Seen, Waste
 
 ACCOUNTS = listing("Microsoft.CognitiveServices/accounts")
-DEPLOYMENTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/deployments")
 
 
 def _serves_models(row: Row) -> bool:
+    """The kinds that models are deployed in; the others (Speech, Vision ...) would answer with an error."""
     return str(row.get("kind", "")) in ("AIServices", "OpenAI")
 
 
-PROJECTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/projects", _serves_models)
+def _has_projects(row: Row) -> bool:
+    return str(row.get("kind", "")) == "AIServices"
+
+
+DEPLOYMENTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/deployments", _serves_models)
+PROJECTS = children(ACCOUNTS, "Microsoft.CognitiveServices/accounts/projects", _has_projects)
 ACCOUNT = kind("AI Services account", ACCOUNTS, lambda row: words.made(row) or words.props(row).get("dateCreated"))
 DEPLOYMENT = Kind(
     name="model deployment",

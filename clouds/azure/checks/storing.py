@@ -28,11 +28,15 @@ BLOBS = Detail(
     STORAGES, f"{_SA}/blobServices", "get", lambda rows, _at: {"id": f"{rows[0]['id']}/blobServices/default"},
     when=_has_blobs, nothing_on=_NO_BLOBS,
 )  # fmt: skip
+# Asked only where versions are kept: accounts of older kinds answer the question with an error.
 POLICY = Detail(
-    STORAGES, f"{_SA}/managementPolicies", "get",
-    lambda rows, _at: {"id": f"{rows[0]['id']}/managementPolicies/default"},
-    when=_has_blobs, nothing_on=("ManagementPolicyNotFound", *_NO_BLOBS),
-)  # fmt: skip
+    BLOBS,
+    f"{_SA}/managementPolicies",
+    "get",
+    lambda rows, _at: {"id": f"{words.parent(rows[0]['id'])}/managementPolicies/default"},
+    when=lambda row: bool(words.props(row).get("isVersioningEnabled")),
+    nothing_on=("ManagementPolicyNotFound", *_NO_BLOBS),
+)
 REGISTRY = kind("container registry", REGISTRIES, lambda row: words.props(row).get("creationDate"))
 STORAGE = kind("storage account", STORAGES, lambda row: words.props(row).get("creationTime"))
 
@@ -78,7 +82,7 @@ def _unmanaged(row: Row, seen: Seen) -> Waste | None:
     service = seen.one(BLOBS, row)
     if service is None or not words.props(service).get("isVersioningEnabled"):
         return None
-    policy = seen.one(POLICY, row)
+    policy = seen.one(POLICY, service)
     rules = ((words.props(policy or {}).get("policy") or {}).get("rules")) or ()
     if any(each.get("enabled", True) for each in rules):
         return None
