@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from httpx2 import BaseTransport, Client
 
 ATTEMPTS = 5
+LINE_TRIES = 3
+"""How often it is tried where no answer comes at all: a machine without a network says so soon."""
 PATIENCE = 40.0
-"""Seconds that one request waits in all for Azure to take it: no call of a tool is longer than 45 s."""
+"""Seconds in all after which one request is not sent again: no call of a tool is longer than 45 s."""
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _ISSUER = re.compile(
     r"must match the tenant 'https://sts\.windows\.net/([0-9a-fA-F-]{36})"
@@ -91,13 +93,13 @@ class Arm:
 
     def answer(self, ask: Ask, learner: Learner) -> Reply:
         """The answer when it is below 300. Raises CloudError."""
-        tenant, spent, attempt, refused = ask.tenant, 0.0, 0, False
+        tenant, attempt, refused = ask.tenant, 0, False
+        end = self.clock() + self._patience
         while True:
             attempt += 1
             due = self._pace.due(ask.bucket)
-            if 0 < due <= self._patience - spent:
+            if due and self.clock() + due <= end:
                 self.sleep(due)
-                spent += due
             outcome = self._tried(ask, tenant)
             if isinstance(outcome, Reply) and outcome.status < 300:
                 return _whole(outcome, ask)
@@ -109,8 +111,9 @@ class Arm:
                     continue
             wait = wait_of(outcome.headers, self.clock()) if isinstance(outcome, Reply) else None
             pause = float(2 ** (attempt - 1)) if wait is None else wait
-            again = _may_repeat(outcome, ask) and not ask.once and attempt < self._attempts
-            if not again or spent + pause > self._patience:
+            tries = self._attempts if isinstance(outcome, Reply) else min(self._attempts, LINE_TRIES)
+            again = _may_repeat(outcome, ask) and not ask.once and attempt < tries
+            if not again or self.clock() + pause > end:
                 if isinstance(outcome, Unreachable):
                     raise outcome
                 raise told(
@@ -121,7 +124,6 @@ class Arm:
                     subscription=ask.request.account,
                 )
             self.sleep(pause)
-            spent += pause
 
     def _tried(self, ask: Ask, tenant: str) -> Reply | Unreachable:
         try:

@@ -7,9 +7,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from clouds.azure.api import AzureApi
 from clouds.errors import ApiDisabled, InvalidInput, NotFound, PermissionMissing, Throttled, Unexpected, Unreachable
 from clouds.models import Call, Scope
-from tests.clouds.azure.rig import ARM, SUBSCRIPTION, problem, registered, rig
+from tests.clouds.azure.rig import ARM, SUBSCRIPTION, Clock, Credential, Network, problem, registered, rig
 
 APPS = Call("Microsoft.App/containerApps", "list")
 HERE = Scope("eastus", SUBSCRIPTION)
@@ -236,6 +237,29 @@ def test_many_empty_lists_at_once_ask_for_the_registrations_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: api.send(APPS, scope=HERE), range(16)))
     assert network.paths.count(PROVIDERS) == 1
+
+
+def test_a_machine_without_a_network_says_so_soon() -> None:
+    api, network, clock = rig({f"GET {BASE}": httpx2.ConnectError("name or service not known")})
+    with pytest.raises(Unreachable):
+        api.send(APPS, scope=HERE)
+    assert (len(network.sent), clock.slept) == (3, [1.0, 2.0])
+
+
+def test_a_read_that_takes_long_each_time_is_not_tried_for_ever() -> None:
+    class Slow(Network):
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            clock.now += 30
+            return super().handle_request(request)
+
+    clock = Clock()
+    network = Slow({f"GET {BASE}": (503, None)})
+    api = AzureApi(
+        credential=lambda: Credential(clock), inner=network, clock=clock, sleep=clock.sleep, signed_in=lambda: ()
+    )
+    with pytest.raises(Unexpected):
+        api.send(APPS, scope=HERE)
+    assert len(network.sent) == 2
 
 
 def test_what_cannot_be_reached_says_so() -> None:
