@@ -19,36 +19,37 @@ from tools.measure.profiles import QUICK, STANDARD
 from tools.measure.record import Run
 
 Serve = Callable[..., Truth]
-EVERY, STILL = 0.30, 0.12
-"""The server stands still for 120 ms of every 300 ms, for everybody."""
+EVERY, STILL = 0.60, 0.24
+"""The server stands still for 240 ms of every 600 ms, for everybody."""
+SLOW_MS = 60
+"""Far above what a busy machine adds, far below what a stall does."""
 
 
 def stalls(at: float) -> float:
-    """What is due in the last 120 ms of such a stretch leaves at its end."""
+    """What is due in the last 240 ms of such a stretch leaves at its end."""
     inside = at % EVERY
     return at if inside < EVERY - STILL else at - inside + EVERY
 
 
 def slow(run: Run, label: str) -> float:
-    """The share of replies whose first token came more than 25 ms after the client was ready to send."""
+    """The share of replies whose first token came more than 60 ms after the client was ready to send."""
     batch = next(each for each in run.parts[0].batches if each.label == label)
     late = [(each.ttft_ms or 0) + 1e3 * (each.sent - (each.due or each.sent)) for each in batch.requests]
-    return sum(each > 25 for each in late) / len(late)
+    return sum(each > SLOW_MS for each in late) / len(late)
 
 
 def test_a_closed_loop_hides_the_stalls_that_an_open_loop_shows(serve: Serve, tmp_path: Path) -> None:
-    """5 ms a reply. The closed loop of one stream asks one request in a stall; users ask on, and 40 % of theirs wait,
-    evenly from 0 to 120 ms: a tenth of all for more than 90 ms."""
+    """5 ms a reply. The closed loop of one stream asks one request in a stall. Users ask on: 40 % of theirs wait,
+    evenly from 0 to 240 ms, so that 30 % of all wait longer than 60 ms, and a tenth longer than 180."""
     truth = serve(ttft=0.004, itl=0.001, pause=stalls)
-    options = ("paced.rates=100", "paced.seconds=0.6", "paced.arrivals=even", "paced.shape=0/2")
-    run = run_of(truth, tmp_path, "paced", *options, levels=(1,), objective=Objective(ttft_ms=25))
+    options = ("paced.rates=60", "paced.seconds=1.2", "paced.arrivals=even", "paced.shape=0/2")
+    run = run_of(truth, tmp_path, "paced", *options, levels=(1,), objective=Objective(ttft_ms=SLOW_MS))
     assert slow(run, "closed loop") <= 1 / 8
-    assert slow(run, "100_per_second") == pytest.approx(0.33, abs=0.08), "40 %, but for those that waited under 21 ms"
-    assert value(run, "paced.closed.ttft_p50_ms") < 15
-    assert value(run, "paced.100_per_second.ttft_p90_ms") == pytest.approx(94, abs=20)
-    assert value(run, "paced.100_per_second.kept_percent") == pytest.approx(67, abs=8)
-    assert value(run, "paced.100_per_second.due_per_second") == pytest.approx(100)
-    assert value(run, "paced.100_per_second.sent_late_p99_ms") < 20
+    assert 0.22 < slow(run, "60_per_second") < 0.5
+    assert value(run, "paced.closed.ttft_p50_ms") < SLOW_MS
+    assert 130 < value(run, "paced.60_per_second.ttft_p90_ms") < 300
+    assert 50 < value(run, "paced.60_per_second.kept_percent") < 78
+    assert value(run, "paced.60_per_second.due_per_second") == pytest.approx(60)
 
 
 def test_a_steady_server_keeps_up_with_every_rate(serve: Serve, tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_steady_server_keeps_up_with_every_rate(serve: Serve, tmp_path: Path) 
     run = run_of(truth, tmp_path, "paced", "paced.rates=40,80", "paced.seconds=0.4", "paced.shape=0/8", levels=(2,))
     assert run.state == "complete"
     assert value(run, "paced.kept_up_per_second") > 50
-    assert value(run, "paced.40_per_second.ttft_p50_ms") == pytest.approx(5, abs=4)
+    assert 4 <= value(run, "paced.40_per_second.ttft_p50_ms") < 60
     assert run.parts[0].batches[0].label == "warm-up"
     assert all(each.due is not None for each in run.parts[0].batches[-1].requests)
 
