@@ -102,3 +102,35 @@ def test_the_states_of_a_machine_are_printed_as_one_word() -> None:
 
 def test_the_script_stops_in_any_other_subscription() -> None:
     assert PACK.account_line(SUBSCRIPTION).count(SUBSCRIPTION) == 2
+
+
+FAKE = """#!/usr/bin/env bash
+echo "$*" >> "$LOG"
+case "$*" in
+  "account show"*) echo "$SUB" ;;
+  *"--query join"*) echo 'ProvisioningState/succeeded|PowerState/deallocated' ;;
+  *"--method get"*) echo 'Not Found({"error":{"code":"ResourceNotFound"}})' >&2; exit 3 ;;
+esac
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("check", ["stopped-not-deallocated-vm", "orphaned-nic"])
+def test_a_script_runs_to_its_end_with_a_cli_that_answers_as_azures_does(
+    check: str, account: Account, tmp_path: Path
+) -> None:
+    fake = tmp_path / "az"
+    fake.write_text(FAKE, "utf-8")
+    fake.chmod(0o755)
+    text = script.render(plan_of(check, account), {"azure": command}, {"azure": query}, {"azure": account_line})
+    (tmp_path / "cleanup.sh").write_text(text, "utf-8")
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "LOG": str(tmp_path / "log"), "SUB": SUBSCRIPTION}
+    shell = shutil.which("bash") or ""
+    ran = subprocess.run(
+        [shell, str(tmp_path / "cleanup.sh")], env=environment, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    sent = (tmp_path / "log").read_text("utf-8").splitlines()
+    assert [line for line in sent if f"--subscription {SUBSCRIPTION}" not in line] == []
+    writes = [line for line in sent if " delete" in line or "--method post" in line]
+    assert len(writes) == {"stopped-not-deallocated-vm": 1, "orphaned-nic": 2}[check]

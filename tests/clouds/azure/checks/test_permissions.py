@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from clouds.azure.checks import CHECKS, PACK, policies
 from clouds.azure.checks.permissions import permissions
+from clouds.models.waste import Listing
+from clouds.replay import Answer, Fixture, Replay
+from tests.clouds.azure.checks.stage import SUBSCRIPTION, Account
+from tests.clouds.azure.checks.test_unknown import changed, denied
+from tools.progress import CallProgress
+from tools.waste.probing import probe
 
 POLICY = Path(__file__).resolve().parents[4] / "policy"
 
@@ -59,3 +66,20 @@ def test_a_call_is_the_action_that_azure_knows(call: tuple[str, str], needed: st
 
 def test_the_policy_that_check_setup_gives_is_the_published_one() -> None:
     assert json.loads(PACK.policy()) == json.loads((POLICY / "azure-scanner.json").read_text("utf-8"))
+
+
+def test_a_probe_names_the_action_that_is_lacking_and_asks_every_listing_once(account: Account) -> None:
+    listings = {read for check in CHECKS for read in check.all_reads if isinstance(read, Listing)}
+    given = {(each.service, each.operation) for each in account.base.fixtures}
+    empty = [
+        Fixture("", read.service, read.operation, Answer(200, {"value": []}))
+        for read in listings
+        if (read.service, read.operation) not in given
+    ]
+    scenario = replace(account.base, fixtures=(*account.base.fixtures, *empty))
+    account.stage.replay = Replay([changed(scenario, "Microsoft.Compute/disks.list", denied)])
+    found = probe(account.cloud, CallProgress())
+    assert found is not None
+    assert (found.denied, found.unclear) == (("Microsoft.Compute/disks/read",), ())
+    assert found.place == SUBSCRIPTION
+    assert found.requests == found.allowed + found.not_here + 1
