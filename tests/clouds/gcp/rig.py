@@ -33,7 +33,7 @@ def shared() -> tuple[Seam, GcpApi]:
     """One seam and one api for every test: making its client and Google's own takes most of the time."""
     seam = Seam(Project())
     session = Session(Source("recorded"), NAME, "the test", "us-central1")
-    return seam, GcpApi(build=lambda: session, taps=(seam,), attempts=1, sleep=lambda s: seam.project.clock.sleep(s))
+    return seam, GcpApi(build=lambda: session, taps=(seam,), attempts=1, sleep=seam.wait)
 
 
 @dataclass

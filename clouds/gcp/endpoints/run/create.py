@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -246,10 +247,8 @@ def patch(api: GcpApi, ref: EndpointRef, body: dict[str, Any]) -> Any:
 
 def _seen(run: Run, ref: EndpointRef, row: dict[str, Any], prices: PriceBook, state: State, reason: str) -> Endpoint:
     """What was just made: it exists, whatever a last reading says."""
-    try:
+    with suppress(CloudError):
         row = view.find(run.api, ref)
-    except CloudError:
-        pass
     found = view.build(ref, row, view.engine_lines(run.api, ref, row), prices)
     return found.model_copy(update={"state": state, "reason": reason or found.reason})
 

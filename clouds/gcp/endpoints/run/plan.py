@@ -153,10 +153,8 @@ def _steps(build: Build, account: str, regions: int) -> list[PlanStep]:
 
 
 def _words(spec: DeploymentSpec, chosen: Chosen, price: Price) -> list[str]:
-    found = [
-        f"${price.amount:g} an hour while an instance lives ({price.as_of}); scaled to zero it costs nothing, and the "
-        "next request waits for a cold start"
-    ]
+    hour = f"${price.amount:g} an hour while an instance lives ({price.as_of})"
+    found = [f"{hour}; scaled to zero it costs nothing, and the next request waits for a cold start"]
     if chosen.min_instances:
         month = price.amount * 730
         found = [f"one instance is kept: ${price.amount:g} an hour, ${month:,.0f} a month, used or not"]

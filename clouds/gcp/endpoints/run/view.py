@@ -82,10 +82,11 @@ def build(ref: EndpointRef, row: Mapping[str, Any], lines: Sequence[str] | None,
     kept = row.get("annotations", {})
     condition = row.get("terminalCondition", {})
     project = str(row.get("name", "//")).split("/")[1]
+    revision = str(row.get("latestReadyRevision", "")).rsplit("/", 1)[-1] or "no revision"
     return Endpoint(
         ref=str(ref),
         state=now.state,
-        cloud_status=f"{condition.get('state', 'no condition')} ({str(row.get('latestReadyRevision', '')).rsplit('/', 1)[-1]})",
+        cloud_status=f"{condition.get('state', 'no condition')} ({revision})",
         billing=now.billing,
         model=str(told.get("model", "")),
         reason=now.reason,

@@ -26,7 +26,7 @@ class Tunnel:
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"tunnel {target.instance}", daemon=True)
         self._thread.start()
         self._server: asyncio.Server | None = None
-        self._busy: set[asyncio.Task[None]] = set()
+        self._busy: set[asyncio.Task[Any]] = set()
 
     def open(self) -> int:
         """The local port, once one connection through the relay was seen to work. Raises CloudError."""
@@ -53,20 +53,22 @@ class Tunnel:
     async def _ended(self) -> None:
         if self._server is not None:
             self._server.close()
+        await asyncio.sleep(0)  # connections that were just accepted show themselves
         tasks = [*self._busy]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for _ in range(5):  # a connection that was being opened closes its socket some turns later
+            await asyncio.sleep(0)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._carried(reader, writer))
-        self._busy.add(task)
-        task.add_done_callback(self._busy.discard)
-
-    async def _carried(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One local connection, both ways, until either side ends."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._busy.add(task)
+            task.add_done_callback(self._busy.discard)
         try:
-            with suppress(CloudError, OSError):
+            with suppress(CloudError, OSError, asyncio.CancelledError):
                 await self._relayed(reader, writer)
         finally:
             await closed(writer)

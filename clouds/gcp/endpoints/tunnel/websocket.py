@@ -93,9 +93,11 @@ class WebSocket:
 
     async def close(self) -> None:
         """Say goodbye and end the connection."""
-        with suppress(OSError, RuntimeError):
-            await self.send(struct.pack(">H", 1000), CLOSE)
-        await closed(self.writer)
+        try:
+            with suppress(OSError, RuntimeError):
+                await self.send(struct.pack(">H", 1000), CLOSE)
+        finally:
+            await closed(self.writer)
 
 
 async def closed(writer: asyncio.StreamWriter) -> None:
@@ -115,7 +117,8 @@ def _masked(payload: bytes, mask: bytes) -> bytes:
 
 async def connect(url: str, headers: Mapping[str, str], protocol: str, seconds: float) -> WebSocket:
     """Open `ws://` or `wss://`. Raises HandshakeRefused, OSError and TimeoutError."""
-    return await asyncio.wait_for(_connected(url, headers, protocol), seconds)
+    async with asyncio.timeout(seconds):
+        return await _connected(url, headers, protocol)
 
 
 async def _connected(url: str, headers: Mapping[str, str], protocol: str) -> WebSocket:
@@ -130,24 +133,29 @@ async def _connected(url: str, headers: Mapping[str, str], protocol: str) -> Web
         "Sec-WebSocket-Version": "13", "Sec-WebSocket-Protocol": protocol, **headers,
     }  # fmt: skip
     request = f"GET {parts.path}?{parts.query} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items())
+    refused: HandshakeRefused | None = None
     try:
         writer.write(f"{request}\r\n".encode())
         await writer.drain()
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        status = int(head.split(" ", 2)[1]) if head.startswith("HTTP/") else 0
+        want = base64.b64encode(hashlib.sha1((key + _MAGIC).encode(), usedforsecurity=False).digest()).decode()
+        if status != 101 or want not in head:
+            refused = HandshakeRefused(status, " ".join((await _rest(reader)).split())[:200])
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+        refused = HandshakeRefused(0, "no HTTP answer")
+    except BaseException:
+        writer.close()
+        raise
+    if refused is not None:
         await closed(writer)
-        raise HandshakeRefused(0, "no HTTP answer") from error
-    status = int(head.split(" ", 2)[1]) if head.startswith("HTTP/") else 0
-    want = base64.b64encode(hashlib.sha1((key + _MAGIC).encode(), usedforsecurity=False).digest()).decode()
-    if status != 101 or want not in head:
-        words = " ".join((await _rest(reader)).split())[:200]
-        await closed(writer)
-        raise HandshakeRefused(status, words)
+        raise refused
     return WebSocket(reader, writer)
 
 
 async def _rest(reader: asyncio.StreamReader) -> str:
     try:
-        return (await asyncio.wait_for(reader.read(1000), 1.0)).decode("utf-8", "replace")
+        async with asyncio.timeout(1.0):
+            return (await reader.read(1000)).decode("utf-8", "replace")
     except (TimeoutError, OSError):
         return ""

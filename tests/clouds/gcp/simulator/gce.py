@@ -149,7 +149,7 @@ def _begin(project: Project, key: str, made: dict[str, Any], zone: str) -> None:
 def _gone(project: Project, key: str, row: dict[str, Any]) -> None:
     if project.instances.get(key) is row:
         project.instances.pop(key)
-        project.unbill(f"instance {row['name']}", key.split("/")[0])
+        project.unbill(f"instance {row['name']}", key.split("/", maxsplit=1)[0])
         project.started.pop(key, None)
 
 

@@ -59,7 +59,7 @@ class Project:
 
     clock: Clock = field(default_factory=Clock)
     capacity: dict[str, int] = field(default_factory=dict)
-    """Free machines by `type@zone` (on demand) or `spot:type@zone`, `flex:type@zone`. No key: the zone has no such type."""
+    """Free machines by `type@zone`, `spot:type@zone` or `flex:type@zone`; without a key there is no such type."""
     limits: dict[str, float] = field(default_factory=dict)
     """Quota by id and place: `TPUV6EPerProjectPerRegionForTPUAPI@us-east5`. No key: as much as is asked."""
     instances: dict[str, dict[str, Any]] = field(default_factory=dict)

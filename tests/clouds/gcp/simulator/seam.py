@@ -47,6 +47,10 @@ class Seam:
         """Speak for another project from now on."""
         self.project, self.sent, self.fault, self.down, self.checked = project, [], None, "", True
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass in the project that it speaks for."""
+        self.project.clock.sleep(seconds)
+
     def before(self, request: Request) -> Answer:
         if self.down:
             raise Killed(self.down)

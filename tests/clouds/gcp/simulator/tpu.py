@@ -1,10 +1,9 @@
-"""The TPU API: nodes, queued resources and their husks; one code for quota and stockout; flex-start in v2alpha1 alone."""
+"""The TPU API: nodes, queued resources, husks; one code for quota and stockout; flex-start in v2alpha1 alone."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any
 
 from tests.clouds.gcp.simulator import boot
@@ -53,14 +52,14 @@ def _chips(kind: str) -> int:
     return int(kind.rsplit("-", 1)[1])
 
 
-def _market(node: Mapping[str, Any], queued: Mapping[str, Any] | None = None) -> str:
+def bought_as(node: Mapping[str, Any], queued: Mapping[str, Any] | None = None) -> str:
     if queued is not None and queued.get("provisioningModel") == "FLEX_START":
         return "FLEX_START"
     spot = node.get("schedulingConfig", {}).get("spot") or (queued is not None and "spot" in queued)
     return "SPOT" if spot else "STANDARD"
 
 
-def _too_much(project: Project, kind: str, market: str, zone: str) -> str:
+def too_much(project: Project, kind: str, market: str, zone: str) -> str:
     short = project.limited(quota_ids(kind, market, zone), _chips(kind))
     if not short:
         return ""
@@ -74,11 +73,11 @@ def create_node(project: Project, asked: Mapping[str, Any]) -> Any:
     zone, body = asked["parent"].rsplit("/", 1)[-1], json.loads(json.dumps(asked["body"]))
     if name in project.nodes:
         raise refused(409, "ALREADY_EXISTS", f"Resource '{name}' already exists")
-    kind, market = body["acceleratorType"], _market(body)
-    if words := _too_much(project, kind, market, zone):
+    kind, market = body["acceleratorType"], bought_as(body)
+    if words := too_much(project, kind, market, zone):
         raise refused(429, "RESOURCE_EXHAUSTED", words)
     made = operation(project, "create", name)
-    row = _new(project, name, body)
+    row = new(project, name, body)
 
     def placed() -> None:
         if project.nodes.get(name) is not row or row["state"] != "CREATING":
@@ -94,7 +93,7 @@ def create_node(project: Project, asked: Mapping[str, Any]) -> Any:
     return made
 
 
-def _new(project: Project, name: str, body: dict[str, Any]) -> dict[str, Any]:
+def new(project: Project, name: str, body: dict[str, Any]) -> dict[str, Any]:
     row = {
         **body, "name": name, "state": "CREATING", "createTime": project.stamp(), "apiVersion": "V2",
         "protectionTier": "PROTECTION_TIER_UNSPECIFIED",
@@ -109,7 +108,9 @@ def ready(project: Project, name: str) -> None:
     row["state"] = "READY"
     row["networkEndpoints"] = [{"ipAddress": "10.0.0.2", "accessConfig": {"externalIp": "203.0.113.9"}}]
     zone, owner = name.split("/")[3], project.queued.get(str(row.get("queuedResource", "")))
-    project.bill(f"node {name.rsplit('/', 1)[-1]}", zone, market_key(_market(row, owner), row["acceleratorType"], zone))
+    project.bill(
+        f"node {name.rsplit('/', 1)[-1]}", zone, market_key(bought_as(row, owner), row["acceleratorType"], zone)
+    )
     boot.begin(project, name)
 
 
@@ -121,13 +122,13 @@ def preempt(project: Project, name: str) -> None:
     project.started.pop(name, None)
 
 
-def _drop(project: Project, name: str) -> None:
+def drop(project: Project, name: str) -> None:
     row = project.nodes.pop(name, None)
     if row is None:
         return
     zone, owner = name.split("/")[3], project.queued.get(str(row.get("queuedResource", "")))
     if row["state"] == "CREATING" and owner is not None:  # its place was taken before it ever billed
-        project.capacity[market_key(_market(row, owner), row["acceleratorType"], zone)] += 1
+        project.capacity[market_key(bought_as(row, owner), row["acceleratorType"], zone)] += 1
     else:
         project.unbill(f"node {name.rsplit('/', 1)[-1]}", zone)
         project.started.pop(name, None)
@@ -146,7 +147,7 @@ def delete_node(project: Project, asked: Mapping[str, Any]) -> Any:
 
     def gone() -> None:
         owner = row.get("queuedResource", "")
-        _drop(project, name)
+        drop(project, name)
         if owner in project.queued and project.queued[owner]["state"]["state"] == "ACTIVE":
             project.queued[owner]["state"] = {"state": "SUSPENDED"}
         end(made)
@@ -186,96 +187,6 @@ def nodes(project: Project, asked: Mapping[str, Any]) -> Any:
     return {"nodes": [row for name, row in project.nodes.items() if name.startswith(f"{asked['parent']}/")]}
 
 
-def create_queued(project: Project, asked: Mapping[str, Any]) -> Any:
-    name = f"{asked['parent']}/queuedResources/{asked['queuedResourceId']}"
-    if (known := asked.get("requestId")) and known in project.requests:
-        return project.operations[project.requests[known]]
-    if name in project.queued:
-        raise refused(409, "ALREADY_EXISTS", f"Resource '{name}' already exists")
-    zone, body = asked["parent"].rsplit("/", 1)[-1], json.loads(json.dumps(asked["body"]))
-    spec = body["tpu"]["nodeSpec"][0]
-    kind, market = spec["node"]["acceleratorType"], _market(spec["node"], body)
-    made = operation(project, "create", name, "v2alpha1" if market == "FLEX_START" else "v2")
-    if known:
-        project.requests[known] = made["name"]
-    if market == "FLEX_START" and zone in project.flex_refused:
-        words = f'FLEX_START provisioning model is not supported for accelerator type "{kind}" in location "{zone}"'
-        end(made, 3, words)
-        return made
-    row = {**body, "name": name, "state": {"state": "CREATING"}, "createTime": project.stamp()}
-    project.queued[name] = row
-    waits = float(str(body.get("queueingPolicy", {}).get("validUntilDuration", "7200s")).rstrip("s"))
-    project.later(5, lambda: end(made))
-    project.later(6, lambda: _waiting(project, name, row, kind, market, waits))
-    return made
-
-
-def _waiting(project: Project, name: str, row: dict[str, Any], kind: str, market: str, left: float) -> None:
-    """Neither missing quota nor missing capacity is told while it waits."""
-    if project.queued.get(name) is not row or row["state"]["state"] not in {"CREATING", "WAITING_FOR_RESOURCES"}:
-        return
-    zone = name.split("/")[3]
-    if not _too_much(project, kind, market, zone) and project.takes(market_key(market, kind, zone)):
-        row["state"] = {"state": "PROVISIONING"}
-        spec = row["tpu"]["nodeSpec"][0]
-        node = f"{spec['parent']}/nodes/{spec['nodeId']}"
-        _new(project, node, {**spec["node"], "queuedResource": name})
-        project.later(20, lambda: _active(project, name, row, node))
-    elif left <= 0:
-        row["state"] = {"state": "FAILED", "failedData": {"error": {"code": 8, "message": CAPACITY.format(zone=zone)}}}
-    else:
-        row["state"] = {"state": "WAITING_FOR_RESOURCES"}
-        project.later(60, lambda: _waiting(project, name, row, kind, market, left - 60))
-
-
-def _active(project: Project, name: str, row: dict[str, Any], node: str) -> None:
-    if project.queued.get(name) is not row or row["state"]["state"] != "PROVISIONING" or node not in project.nodes:
-        return
-    row["state"] = {"state": "ACTIVE"}
-    ready(project, node)
-    seconds = str(row.get("runDuration", {}).get("maxRunDuration", ""))
-    if seconds:
-        project.clock.at(
-            project.now() + timedelta(seconds=float(seconds.rstrip("s"))), lambda: _over(project, name, row, node)
-        )
-
-
-def _over(project: Project, name: str, row: dict[str, Any], node: str) -> None:
-    """The run is over: the node is deleted, the queued resource stays as a husk that holds quota (marin#87)."""
-    if project.queued.get(name) is row:
-        _drop(project, node)
-        row["state"] = {"state": "SUSPENDED"}
-
-
-def get_queued(project: Project, asked: Mapping[str, Any]) -> Any:
-    if asked["name"] not in project.queued:
-        raise missing(asked["name"])
-    return project.queued[asked["name"]]
-
-
-def delete_queued(project: Project, asked: Mapping[str, Any]) -> Any:
-    row, name = get_queued(project, asked), asked["name"]
-    state = row["state"]["state"]
-    force = str(asked.get("force", "")).lower() == "true"
-    if state in {"PROVISIONING", "CREATING"} or (state == "ACTIVE" and not force):
-        raise refused(400, "FAILED_PRECONDITION", f"queued resource is {state} and cannot be deleted")
-    row["state"] = {"state": "DELETING"}
-    made = operation(project, "delete", name)
-    spec = row["tpu"]["nodeSpec"][0]
-
-    def gone() -> None:
-        _drop(project, f"{spec['parent']}/nodes/{spec['nodeId']}")
-        project.queued.pop(name, None)
-        end(made)
-
-    project.later(20, gone)
-    return made
-
-
-def queued(project: Project, asked: Mapping[str, Any]) -> Any:
-    return {"queuedResources": [row for name, row in project.queued.items() if name.startswith(f"{asked['parent']}/")]}
-
-
 def read_operation(project: Project, asked: Mapping[str, Any]) -> Any:
     if asked["name"] not in project.operations:
         raise missing(asked["name"])
@@ -293,7 +204,7 @@ def types(project: Project, asked: Mapping[str, Any]) -> Any:
     return {"acceleratorTypes": [{"name": f"{asked['parent']}/acceleratorTypes/{t}", "type": t} for t in found]}
 
 
-_T, _A = "tpu.projects.locations", "tpu-v2alpha1.projects.locations"
+_T = "tpu.projects.locations"
 OPERATIONS: Mapping[str, Callable[[Project, Mapping[str, Any]], Any]] = {
     f"{_T}.nodes.create": create_node,
     f"{_T}.nodes.get": get_node,
@@ -304,12 +215,4 @@ OPERATIONS: Mapping[str, Callable[[Project, Mapping[str, Any]], Any]] = {
     f"{_T}.operations.get": read_operation,
     f"{_T}.list": locations,
     f"{_T}.acceleratorTypes.list": types,
-    f"{_T}.queuedResources.create": create_queued,
-    f"{_T}.queuedResources.get": get_queued,
-    f"{_T}.queuedResources.delete": delete_queued,
-    f"{_T}.queuedResources.list": queued,
-    f"{_A}.queuedResources.create": create_queued,
-    f"{_A}.queuedResources.get": get_queued,
-    f"{_A}.queuedResources.delete": delete_queued,
-    f"{_A}.queuedResources.list": queued,
 }

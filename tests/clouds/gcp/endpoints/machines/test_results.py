@@ -98,9 +98,7 @@ def test_being_asked_to_stop_takes_the_machine_back(rig: Rig) -> None:
         ("[not json]", "is no JSON"),
     ],
 )
-def test_arms_that_the_engine_cannot_take_are_refused_before_anything_is_sent(
-    rig: Rig, arms: str, words: str
-) -> None:
+def test_arms_that_the_engine_cannot_take_are_refused_before_anything_is_sent(rig: Rig, arms: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         rig.gce.plan(rig.spec(settings={**SETTINGS, "run_arms": arms}))
     assert rig.seam.sent == []

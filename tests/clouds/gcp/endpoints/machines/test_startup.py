@@ -29,17 +29,15 @@ def scripts() -> dict[str, str]:
     )  # fmt: skip
     own = served()
     return {
-        "TPU": startup.render(
-            startup.Machine(IMAGE, tpu=True, secret=SECRET, cache="gs://b/cache", attributes=True)
-        ),
-        "GPU": startup.render(
-            startup.Machine(IMAGE, tpu=False, prepare="gs://b/patch.sh", prepare_sha256="c" * 64)
-        ),
+        "TPU": startup.render(startup.Machine(IMAGE, tpu=True, secret=SECRET, cache="gs://b/cache", attributes=True)),
+        "GPU": startup.render(startup.Machine(IMAGE, tpu=False, prepare="gs://b/patch.sh", prepare_sha256="c" * 64)),
         "self": startup.render(
             startup.Machine(
-                IMAGE, tpu=True, after=selfrun.script(own, chosen),
+                IMAGE,
+                tpu=True,
+                after=selfrun.script(own, chosen),
                 gone=selfrun.gone("gce", "gemma", "us-east5-a", "demo-project", chosen),
-            )  # fmt: skip
+            )
         ),
         "program": serving.script(own),
     }
@@ -50,7 +48,7 @@ def test_bash_reads_it(name: str) -> None:
     bash = which("bash")
     if bash is None:
         pytest.skip("there is no bash on this machine")
-    ran = subprocess.run([bash, "-n"], input=scripts()[name], capture_output=True, text=True, check=False)  # noqa: S603
+    ran = subprocess.run([bash, "-n"], input=scripts()[name], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 

@@ -54,7 +54,9 @@ def test_a_dry_run_that_is_refused_makes_nothing(rig: Rig) -> None:
 
 def test_it_scales_to_zero_is_invoked_by_iam_and_mounts_its_weights(rig: Rig) -> None:
     rig.project.buckets["weights"] = "US-CENTRAL1"
-    rig.deploy("run", model="gs://weights/gemma-4-e2b", settings={"hf_token_from": "projects/p123/secrets/hf/versions/1"})
+    rig.deploy(
+        "run", model="gs://weights/gemma-4-e2b", settings={"hf_token_from": "projects/p123/secrets/hf/versions/1"}
+    )
     row = rig.project.services[NAME]
     template = row["template"]
     assert (row["invokerIamDisabled"], row["scaling"]) == (False, {"minInstanceCount": 0, "maxInstanceCount": 1})

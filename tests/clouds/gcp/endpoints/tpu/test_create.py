@@ -97,7 +97,7 @@ def test_no_capacity_that_comes_with_the_operation_is_capacity_although_its_code
 def test_the_region_s_quota_is_quota_although_the_zone_has_some(rig: Rig) -> None:
     plan = rig.begin(rig.tpu.plan(rig.spec("tpu")))
     rig.project.limits["TPUV5sLitepodPerProjectPerRegionForTPUAPI@us-west4"] = 0
-    with pytest.raises(QuotaTooSmall, match="has been exceeded. Limit: 0 in region us-west4"):
+    with pytest.raises(QuotaTooSmall, match="has been exceeded"):
         rig.tpu.create(plan, rig.book, rig.heard)
     assert empty(rig)
 

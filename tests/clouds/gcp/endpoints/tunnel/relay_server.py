@@ -52,7 +52,8 @@ class Relay:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open += 1
@@ -90,16 +91,19 @@ class Relay:
         writer.write(_frame(b"hello", 0x89))  # a ping, which a client has to bear
         writer.write(_frame(struct.pack(">HI", 1, 3) + b"sid"))
         ways = [asyncio.ensure_future(self._inward(reader, back)), asyncio.ensure_future(_outward(there, writer))]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        if ways[1].done():  # say goodbye and let the other side go first: a reset would lose what is on its way
-            writer.write(_frame(struct.pack(">H", 1000), 0x88))
-            await writer.drain()
-            await asyncio.wait(ways[:1], timeout=2)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
-        back.close()
-        await back.wait_closed()
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            if ways[1].done():  # say goodbye and let the other side go first: a reset would lose what is on its way
+                writer.write(_frame(struct.pack(">H", 1000), 0x88))
+                await writer.drain()
+                await asyncio.wait(ways[:1], timeout=2)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            back.close()
+            with suppress(OSError):
+                await back.wait_closed()
 
     async def _inward(self, reader: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         while True:
