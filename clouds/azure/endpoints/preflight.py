@@ -77,8 +77,9 @@ def room(row: Mapping[str, Any]) -> Room:
     limit, used = row.get("limit"), row.get("currentValue")
     return Room(
         " / ".join(dict.fromkeys(word for word in words if word)),
-        float(limit) if isinstance(limit, int | float) else None,
-        float(used) if isinstance(used, int | float) else None,
+        # below zero means that none is published
+        float(limit) if isinstance(limit, int | float) and limit >= 0 else None,
+        float(used) if isinstance(used, int | float) and used >= 0 else None,
     )
 
 

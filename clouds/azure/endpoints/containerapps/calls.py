@@ -151,18 +151,18 @@ def _app(build: Build) -> Call:
         "environmentId": build.environment,
         "workloadProfileName": build.profile,
         "configuration": {"activeRevisionsMode": "Single", "ingress": ingress, "secrets": secrets},
-        "template": {"containers": [container], "scale": scale(chosen)},
+        "template": {"containers": [container], "scale": scale(build.model, chosen)},
     }
     return Call(parts.APP, "put", {"id": build.app, "body": _body(build, properties=properties)})
 
 
-def scale(chosen: Chosen) -> dict[str, Any]:
+def scale(model: str, chosen: Chosen) -> dict[str, Any]:
     """From no replica to the most that is allowed, by requests in flight."""
     rule = {"name": "http", "http": {"metadata": {"concurrentRequests": str(chosen.concurrent_requests)}}}
     return {
         "minReplicas": chosen.min_replicas,
         "maxReplicas": chosen.max_replicas,
-        "cooldownPeriod": chosen.cooldown_seconds,
+        "cooldownPeriod": probes.cool_down(model, chosen.cooldown_seconds),
         "pollingInterval": 30,
         "rules": [rule],
     }

@@ -45,14 +45,22 @@ class Creator:
             lambda undoing, made: delete.take_away(undoing, tuple(made), self.now),
             invoke.awaited(place),
         )
-        run.before = self._check_room
-        ledger.remember(plan.deployment, {"key_file": str(keys.path(self.home, plan.deployment))})
-        limits = watch.Limits.of(plan.spec.model, chosen.capacity_wait_seconds, chosen.startup_seconds)
         marks = watch.Marks(self.now())
 
-        def up(run: Run, region: str) -> None:
+        def before(call: Call) -> None:
+            if call.service != parts.APP:
+                return
+            marks.whole = parts.look(self.api, call) is None
+            if marks.whole:
+                self._check_room(call)
             # the app's own PUT counts: Azure begins to look for a replica while that still goes on
-            marks.asked = watch.asked(run, self.now())
+            marks.asked, marks.seen = self.now(), {}
+
+        run.before = before
+        ledger.remember(plan.deployment, {"key_file": str(keys.path(self.home, plan.deployment))})
+        limits = watch.Limits.of(plan.spec.model, chosen.capacity_wait_seconds, chosen.startup_seconds)
+
+        def up(run: Run, region: str) -> None:
             watch.until_up(run, self.web, place, region, limits, marks)
 
         region = carrying.carry_out(run, up)
@@ -67,8 +75,6 @@ class Creator:
 
     def _check_room(self, call: Call) -> None:
         """Azure shows the quota of serverless GPUs on the environment: read it before the app, while nothing bills."""
-        if call.service != parts.APP or parts.look(self.api, call) is not None:
-            return
         body = call.parameters["body"]
         environment, cores = str(body["properties"]["environmentId"]), calls.cores_of(body)
         gpu = next(one for one in calls.gpus() if one.vcpus == cores)
@@ -78,11 +84,12 @@ class Creator:
 
     def _ready(self, run: Run, place: str, ref: EndpointRef, marks: watch.Marks) -> Endpoint:
         """Remember in Azure and in the ledger that it gave a token; whoever looks later asks it nothing."""
-        plan, moment, phases = run.plan, tags.stamp(self.now()), marks.phases()
+        plan, moment, phases = run.plan, tags.stamp(self.now()), marks.phases() if marks.whole else ()
         seconds = round(sum(phase.seconds for phase in phases))
-        run.remember(ready_at=moment, location=ref.location, cold_start_seconds=seconds)
+        run.remember(ready_at=moment, location=ref.location, **({"cold_start_seconds": seconds} if marks.whole else {}))
         run.maker.ledger.done(run.token, {"region": ref.location, "at": moment})
-        unmarked = run.maker.tag(place, {tags.READY: moment, view.COLD: str(seconds)})
+        cold = {view.COLD: str(seconds)} if marks.whole else {}
+        unmarked = run.maker.tag(place, {tags.READY: moment, **cold})
         said = f"it gave a token; the tag that says so could not be written ({unmarked})" if unmarked else ""
         endpoint = self._seen(place, ref, plan, "ready", said).model_copy(update={"phases": phases})
         engine, hardware = endpoint.engine, endpoint.hardware

@@ -90,6 +90,8 @@ def page(api: AzureApi, web: Web, seen: Seen, *, now: datetime, since: timedelta
     note = ""
     if not lines:
         note = "no replica is up, and its lines go with it (no log workspace was made)"
+        if seen.count:
+            note = "no line yet: a replica was placed and its container has not started"
         if seen.words:
             note = f"{note}. Azure says: {seen.words}"
     elif len(lines) >= KEPT:

@@ -96,7 +96,11 @@ class Planner:
             engine=chosen.engine.facts(image, spec.model),
             expected_seconds=probes.expected_start(spec.model),
             left_out=tuple(f"{place.region}: {place.refused}" for place in places if place.refused is not None),
-            warnings=(*warnings, *(word for place in usable for word in place.warnings), _about_end(chosen)),
+            warnings=(
+                *warnings,
+                *(word for place in usable for word in place.warnings),
+                _about_end(spec.model, chosen),
+            ),
         )
 
     def _regions(self, spec: DeploymentSpec, chosen: options.Chosen) -> tuple[str, ...]:
@@ -208,12 +212,12 @@ def _check_profiles(existing: Mapping[str, Any] | None, gpu: Profile) -> None:
         raise InvalidInput("environment", "its profile `gpu` is another one", fix="Use another environment.")
 
 
-def _about_end(chosen: options.Chosen) -> str:
+def _about_end(model: str, chosen: options.Chosen) -> str:
     if chosen.scheduled_end:
         return "its end is kept by a Logic App, which deletes the app then and asks again every hour if it has to"
     if chosen.min_replicas:
         return ending.NONE.format(why="scheduled_end is false and min_replicas above 0")
-    return ENDS.format(seconds=chosen.cooldown_seconds)
+    return ENDS.format(seconds=probes.cool_down(model, chosen.cooldown_seconds))
 
 
 def _hardware(gpu: Profile) -> Hardware:

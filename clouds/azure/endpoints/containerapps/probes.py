@@ -33,6 +33,14 @@ def window(model: str, chosen: int = 0) -> int:
     return LONGEST if expected is None else int(min(max(2 * expected, SHORTEST), LONGEST))
 
 
+def cool_down(model: str, chosen: int = 0) -> int:
+    """Seconds without a request until the last replica goes: never sooner than a start takes.
+
+    What is loading answers nobody, so that a shorter cool-down could end it before it is up.
+    """
+    return chosen or int(min(max(expected_start(model) or 600, 300), 3600))
+
+
 def too_slow(model: str) -> str:
     """A warning where even the longest window is hardly enough; empty otherwise."""
     expected = expected_start(model)

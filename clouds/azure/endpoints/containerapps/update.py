@@ -95,7 +95,7 @@ class Changer:
         if "cooldown_seconds" in given:
             scale["cooldownPeriod"] = chosen.cooldown_seconds
         if "concurrent_requests" in given:
-            scale["rules"] = calls.scale(chosen)["rules"]
+            scale["rules"] = calls.scale(model, chosen)["rules"]
         return template
 
     def _replace(self, ref: EndpointRef, app: Mapping[str, Any], maker: Maker, template: dict[str, Any]) -> None:

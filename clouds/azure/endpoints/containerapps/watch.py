@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from clouds import enginelog
-from clouds.azure.endpoints import parts
 from clouds.azure.endpoints.carrying import Run, StartFailed, patiently
 from clouds.azure.endpoints.containerapps import invoke, logs, probes, state, view
 from clouds.azure.endpoints.containerapps.state import Seen
@@ -27,9 +26,10 @@ NAMES = (
 
 @dataclass
 class Marks:
-    """When each part of a start was first seen; `asked` is when the watch began."""
+    """When each part of a start was first seen. `whole`: it was seen from its beginning and is a measurement."""
 
     asked: datetime
+    whole: bool = False
     seen: dict[str, datetime] = field(default_factory=dict)
 
     def note(self, name: str, now: datetime) -> None:
@@ -64,15 +64,6 @@ class Limits:
         return cls(capacity, probes.window(model, start) * 1.5)
 
 
-def asked(run: Run, now: datetime) -> datetime:
-    """When the app was asked for: the newest row of its PUT in the ledger, since a run may be taken up again."""
-    at = [step.at for step in run.maker.ledger.steps(run.plan.deployment) if step.call.service == parts.APP]
-    try:
-        return datetime.fromisoformat(at[-1]) if at else now
-    except ValueError:
-        return now
-
-
 def until_up(run: Run, web: Web, place: str, region: str, limits: Limits, marks: Marks) -> Seen:
     """Returns when a replica is up. Raises NoCapacity and its kin, else StartFailed.
 
@@ -90,6 +81,7 @@ def until_up(run: Run, web: Web, place: str, region: str, limits: Limits, marks:
             run.maker.progress.sleep(POLL)
             continue
         now = run.now()
+        marks.whole = marks.whole or seen.count == 0
         _note(marks, seen, now)
         if seen.up:
             return seen
@@ -100,8 +92,8 @@ def until_up(run: Run, web: Web, place: str, region: str, limits: Limits, marks:
         words = state.standing(seen)
         waited = (now - marks.asked).total_seconds()
         run.maker.progress.report(f"{region}: {words.state.replace('_', ' ')} since {waited:.0f} s; {words.reason}")
-        if not seen.count:
-            invoke.wake(web, seen)
+        # also while it loads: without requests in flight Azure may take the replica back after the cool-down
+        invoke.wake(web, seen)
         run.maker.progress.sleep(POLL)
 
 

@@ -218,7 +218,7 @@ def check_quota(quota: preflight.Room, row: Size, region: str) -> str:
 def _family(name: str) -> str:
     """A pattern for a family's quota: its name is spelt with and without spaces and in several cases."""
     letters = [char for char in name.lower() if char.isalnum()]
-    return r"[^a-z0-9]*".join(letters) if letters else r"(?!)"
+    return r"^(?!.*low.?priority).*" + r"[^a-z0-9]*".join(letters) if letters else r"(?!)"
 
 
 def family_of(api: AzureApi, row: Size, scope: Scope) -> str:

@@ -137,7 +137,7 @@ def place(account: Subscription, app: Resource, name: str) -> None:
         account.misuse.append(f"app {app.name} cannot be reached")
     boot: Boot = app.held["boot"]
     account.clock.later(boot.ready, lambda: up(account, app, name))
-    account.clock.later(boot.ready, lambda: cool(account, app, name))
+    account.clock.later(float(app.properties["template"]["scale"]["cooldownPeriod"]), lambda: cool(account, app, name))
 
 
 def up(account: Subscription, app: Resource, name: str) -> None:

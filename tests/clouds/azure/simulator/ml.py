@@ -178,7 +178,13 @@ def get(account: Subscription, path: str, kind: str) -> dict[str, Any] | None:
     if kind == "microsoft.machinelearningservices/locations/vmsizes":
         return {"value": [_size(name, *row) for name, row in account.sizes.items()]}
     if kind == "microsoft.machinelearningservices/locations/usages":
-        return {"value": [_usage(account, region, family) for _, family in account.ml_quota if _ == region]}
+        rows = [_usage(account, region, family) for place, family in account.ml_quota if place == region]
+        low = (
+            {"value": "lowPriority", "localizedValue": f"{rows[0]['name']['localizedValue']} Low-priority"}
+            if rows
+            else {}
+        )
+        return {"value": [*rows, *([{"name": low, "currentValue": 0, "limit": 0}] if rows else [])]}
     return None
 
 
@@ -196,7 +202,7 @@ def _size(name: str, family: str, vcpus: int, gpus: int, usd: float) -> dict[str
 
 def _usage(account: Subscription, region: str, family: str) -> dict[str, Any]:
     limit, others = account.ml_quota[region, family]
-    name = {"value": family, "localizedValue": f"{family} Cluster Dedicated vCPUs"}
+    name = {"value": family.replace(" ", ""), "localizedValue": f"{family} Cluster Dedicated vCPUs"}
     return {"name": name, "currentValue": others + taken(account, region, family), "limit": limit, "unit": "Count"}
 
 

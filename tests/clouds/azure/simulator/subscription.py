@@ -11,6 +11,7 @@ from tests.clouds.aws.simulator.clock import Clock
 
 ID = "11111111-1111-1111-1111-111111111111"
 TENANT = "22222222-2222-2222-2222-222222222222"
+SPELT = {"swedencentral": "Sweden Central", "westus3": "West US 3"}
 LISTS_LATE = 20.0
 """Seconds for which the list of a group's contents still shows what is gone."""
 
@@ -63,7 +64,9 @@ class Resource:
     def shown(self) -> dict[str, Any]:
         properties = {**self.properties, "provisioningState": self.state}
         stamp = self.created.strftime("%Y-%m-%dT%H:%M:%S.1234567Z")
-        found = {"id": self.id, "name": self.name, "type": self.type, "location": self.location, "tags": self.tags}
+        # Azure's answers spell a region as a person does, whatever was sent
+        place = SPELT.get(self.location, self.location) if self.type.startswith("Microsoft.App/") else self.location
+        found = {"id": self.id, "name": self.name, "type": self.type, "location": place, "tags": self.tags}
         return {**found, "properties": properties, "systemData": {"createdAt": stamp}, **self.more}
 
 

@@ -123,6 +123,24 @@ def test_a_model_that_gives_no_token_is_loading_and_bills(rig: Rig) -> None:
     assert "without a token" in endpoint.reason
 
 
+def test_a_load_that_is_longer_than_the_cool_down_is_kept_alive_by_asking(rig: Rig) -> None:
+    rig.account.boot = Boot(pulled=30.0, ready=400.0)
+    endpoint = rig.deploy(settings={"cooldown_seconds": 60})
+    assert (endpoint.state, len(rig.account.bills)) == ("ready", 1)
+
+
+def test_a_run_that_is_taken_up_much_later_does_not_count_the_time_between(rig: Rig) -> None:
+    plan = rig.begin(rig.apps.plan(rig.spec()))
+    rig.seam.fault = Fault(-1, "killed after", "PUT Microsoft.App/containerApps")
+    with pytest.raises(Killed):
+        rig.apps.create(plan, rig.book, rig.heard)
+    rig.seam.fault, rig.seam.down = None, ""
+    rig.account.clock.sleep(7200)  # it came up, nobody asked, it scaled to zero
+    endpoint = rig.apps.create(plan, rig.book, rig.heard)
+    assert endpoint.state == "ready"
+    assert 100 < rig.book.facts(endpoint.deployment)["cold_start_seconds"] < 200
+
+
 def test_the_same_call_again_takes_what_is_there_and_wakes_it(rig: Rig) -> None:
     plan = rig.begin(rig.apps.plan(rig.spec()))
     rig.apps.create(plan, rig.book, rig.heard)

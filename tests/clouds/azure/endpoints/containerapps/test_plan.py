@@ -48,7 +48,7 @@ def test_the_image_is_by_digest_and_no_secret_is_a_plain_value(rig: Rig, monkeyp
 
 def test_it_scales_to_zero_unless_it_is_told_not_to(rig: Rig) -> None:
     scale = rig.apps.plan(rig.spec()).steps[-1].call.parameters["body"]["properties"]["template"]["scale"]
-    assert (scale["minReplicas"], scale["maxReplicas"], scale["cooldownPeriod"]) == (0, 1, 300)
+    assert (scale["minReplicas"], scale["maxReplicas"], scale["cooldownPeriod"]) == (0, 1, 407)
     assert "scheduled" not in " ".join(rig.apps.plan(rig.spec()).warnings)
 
 

@@ -24,6 +24,13 @@ def test_the_window_follows_the_size_of_the_weights() -> None:
     assert probes.window("some/model-70B", 900) == 900
 
 
+def test_what_loads_is_not_taken_back_before_it_is_up() -> None:
+    assert probes.cool_down("google/gemma-4-E2B-it") == 407
+    assert probes.cool_down("a/b-0.5B") == 300
+    assert probes.cool_down("a/b") == 600
+    assert probes.cool_down("google/gemma-4-E2B-it", 60) == 60
+
+
 def test_a_model_that_no_window_is_long_enough_for_is_warned_of() -> None:
     assert "restarts what needs more than 2460 s" in probes.too_slow("some/model-70B")
     assert probes.too_slow("google/gemma-4-E2B-it") == ""
