@@ -132,3 +132,45 @@ def gib_of(text: Any) -> float:
     scale = {"Gi": 1.0, "Mi": 1 / 1024, "Ki": 1 / 1024**2, "Ti": 1024.0, "G": 1e9 / 2**30, "M": 1e6 / 2**30,
              "": 1 / 2**30}  # fmt: skip
     return float(found[1]) * scale[found[2]]
+
+
+def sql(row: Mapping[str, Any]) -> tuple[Meter, ...]:
+    """A Cloud SQL instance by its tier: `db-custom-4-16384` is 4 vCPU and 16 GiB; twice where it is regional."""
+    settings = row.get("settings") or {}
+    tier, place = str(settings.get("tier") or ""), str(row.get("region") or "")
+    more = "-regional" if settings.get("availabilityType") == "REGIONAL" else ""
+    found = re.fullmatch(r"db-custom-(\d+)-(\d+)", tier)
+    if found is None or settings.get("edition") == "ENTERPRISE_PLUS":
+        return (Meter(f"cloudsql/{tier}{more}", "hour", 1.0, place),)
+    return (
+        Meter(f"cloudsql/vcpu{more}", "vCPU-hour", float(found[1]), place),
+        Meter(f"cloudsql/memory{more}", "GiB-hour", float(found[2]) / 1024, place),
+    )
+
+
+_SQL_DISKS = frozenset({"us-central1", "europe-west2"})
+"""Where SSD storage of Cloud SQL has a rate of each availability; elsewhere the table knows one, which is no lower than
+that of regional storage: $0.42 a GiB in us-central1, where six sources say $0.17 and $0.34 (2026-11-29)."""
+
+
+def sql_disk(row: Mapping[str, Any]) -> tuple[Meter, bool]:
+    """The storage of a Cloud SQL instance, and whether its rate is that of its own availability."""
+    settings = row.get("settings") or {}
+    place, gib = str(row.get("region") or ""), number(settings.get("dataDiskSizeGb"))
+    kind = {"PD_HDD": "hdd", "HYPERDISK_BALANCED": "hyperdisk"}.get(str(settings.get("dataDiskType")), "ssd")
+    if kind == "ssd" and place in _SQL_DISKS:
+        more = "-regional" if settings.get("availabilityType") == "REGIONAL" else ""
+        return Meter(f"cloudsql-disk/ssd{more}", "GiB-month", gib, place), True
+    return Meter(f"cloudsql-storage/{kind}", "GiB-month", gib, place), False
+
+
+def redis(row: Mapping[str, Any], place: str) -> tuple[Meter, ...]:
+    """A Redis instance by its capacity and the band that this falls in; node by node where its replicas are read."""
+    gib = number(row.get("memorySizeGb"))
+    band = next(name for name, most in (("m1", 4), ("m2", 10), ("m3", 35), ("m4", 100), ("m5", 1e9)) if gib <= most)
+    if row.get("tier") != "STANDARD_HA":
+        return (Meter(f"redis/basic-{band}", "GiB-hour", gib, place),)
+    if row.get("readReplicasMode") == "READ_REPLICAS_ENABLED":
+        nodes = 1 + number(row.get("replicaCount"))
+        return (Meter(f"redis/standard-node-{band}", "GiB-hour", gib * nodes, place),)
+    return (Meter(f"redis/standard-{band}", "GiB-hour", gib, place),)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from clouds.gcp.api import GcpApi
 
 BUNDLED = Path(__file__).parent / "prices.json"
+WASTE = Path(__file__).parent / "waste_prices.json"
+"""Rates of what only the waste checks ask for; a refresh does not rebuild them."""
 MARKETS: Mapping[str, str] = {
     "on-demand": "on demand",
     "spot": "spot",
@@ -79,10 +81,10 @@ class GcpPrices:
         return {key: self.current(key, location) for key in keys}
 
     def _tables(self) -> tuple[Mapping[tuple[str, str], tuple[Row, ...]], ...]:
-        bundled = index(BUNDLED, BUNDLED.stat().st_mtime_ns)
+        tables = tuple(index(path, path.stat().st_mtime_ns) for path in (BUNDLED, WASTE))
         if not self._refreshed.is_file():
-            return (bundled,)
-        return (bundled, index(self._refreshed, self._refreshed.stat().st_mtime_ns))
+            return tables
+        return (*tables, index(self._refreshed, self._refreshed.stat().st_mtime_ns))
 
     def _answer(
         self, key: str, location: str, tables: Sequence[Mapping[tuple[str, str], tuple[Row, ...]]]

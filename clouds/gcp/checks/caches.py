@@ -77,10 +77,8 @@ def _redis(row: Row, seen: Seen) -> Waste | None:
     if not _ready(row) or seen.metric(CLIENTS, row) > 0:
         return None
     gib, tier = words.number(row.get("memorySizeGb")), str(row.get("tier") or "BASIC").lower()
-    nodes = 1 + int(words.number(row.get("replicaCount"))) if tier != "basic" else 1
-    return Waste(f"{gib:g} GiB {tier}, and no client in 14 days",
-                 (Meter(f"redis/{tier}", "GiB-hour", gib * nodes, words.name_place(row, seen.at)),),
-                 evidence={"GiB": gib, "tier": tier, "nodes": nodes})  # fmt: skip
+    return Waste(f"{gib:g} GiB {tier}, and no client in 14 days", meters.redis(row, words.name_place(row, seen.at)),
+                 evidence={"GiB": gib, "tier": tier, "replicas": words.number(row.get("replicaCount"))})  # fmt: skip
 
 
 _LOSES = (
@@ -89,7 +87,7 @@ _LOSES = (
 REDIS_IDLE = WasteCheck(
     id="redis-idle", title="Redis instance without clients", kind=CACHE, judge=_redis, reads=(CLIENTS,),
     why="A cache bills for its whole memory at all hours.", remove=_LOSES, reversal="cannot be undone", recovery="",
-    order=46, meter="GiB by the hour; the table has no rate for it", min_age=timedelta(days=14),
+    order=46, meter="GiB by the hour, by tier and band of size", min_age=timedelta(days=14),
     spares=("a client in 14 days", "not ready", "not measured"), unchecked=("what is in it",),
 )  # fmt: skip
 

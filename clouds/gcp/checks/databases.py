@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from clouds.gcp import meters
 from clouds.gcp.checks import words
 from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import named_kind
@@ -59,13 +60,6 @@ def _settings(row: Row) -> dict[str, Any]:
     return dict(row.get("settings") or {})
 
 
-def _sql_storage(row: Row) -> Meter:
-    settings = _settings(row)
-    kind = {"PD_HDD": "hdd", "HYPERDISK_BALANCED": "hyperdisk"}.get(str(settings.get("dataDiskType")), "ssd")
-    return Meter(f"cloudsql-storage/{kind}", "GiB-month", words.number(settings.get("dataDiskSizeGb")),
-                 str(row.get("region") or ""))  # fmt: skip
-
-
 def _plain(row: Row) -> bool:
     return bool(row.get("instanceType") == "CLOUD_SQL_INSTANCE" and row.get("backendType") != "EXTERNAL")
 
@@ -75,11 +69,11 @@ def _sql_stopped(row: Row, seen: Seen) -> Waste | None:
     settings = _settings(row)
     if settings.get("activationPolicy") != "NEVER" or not _plain(row) or row.get("replicaNames"):
         return None
-    meter = _sql_storage(row)
+    meter, exact = meters.sql_disk(row)
     return Waste(
         f"switched off; its {meter.quantity:g} GiB go on billing",
         (meter,),
-        bound="at least",
+        bound="at least" if exact else "at most",
         blocked="it is protected from deletion" if settings.get("deletionProtectionEnabled") else "",
         evidence={"tier": settings.get("tier", ""), "GiB": meter.quantity, "version": row.get("databaseVersion")},
     )
@@ -120,19 +114,17 @@ def _sql_idle(row: Row, seen: Seen) -> Waste | None:
     if not _sql_runs(row) or row.get("replicaNames") or seen.metric(CONNECTIONS, row) > 0:
         return None
     settings = _settings(row)
-    tier, doubled = str(settings.get("tier", "")), settings.get("availabilityType") == "REGIONAL"
+    licensed = str(row.get("databaseVersion")).startswith("SQLSERVER")
+    disk, exact = meters.sql_disk(row)
     return Waste(
         "no connection in 14 days",
-        (
-            Meter(f"cloudsql/{tier}{'/regional' if doubled else ''}", "hour", 1.0, str(row.get("region") or "")),
-            _sql_storage(row),
-        ),
+        (*meters.sql(row), disk),
+        bound="at least" if licensed else "exact" if exact else "at most",
         evidence={
-            "tier": tier,
-            "availability": settings.get("availabilityType", ""),
+            "tier": settings.get("tier", ""), "availability": settings.get("availabilityType", ""),
             "version": row.get("databaseVersion"),
         },
-    )
+    )  # fmt: skip
 
 
 def _sql_off(doomed: Doomed) -> tuple[CleanupStep, ...]:
@@ -154,7 +146,8 @@ SQL_IDLE = WasteCheck(
     reads=(CONNECTIONS,), why="A running instance bills CPU and memory at all hours, twice where it is regional.",
     remove=_sql_off, steps=("sqladmin.instances.patch", "sqladmin.instances.get"), reversal="can be undone",
     recovery="Switch it on again (activationPolicy ALWAYS); its data stays.", order=42,
-    meter="its tier by the hour (no rate in the table) and storage by the GiB and month", min_age=timedelta(days=14),
+    meter="vCPU and memory of its tier by the hour, storage by the GiB and month; licences are not in it",
+    min_age=timedelta(days=14),
     spares=("a connection in 14 days", "replicas, and instances that have replicas", "switched off", "not measured"),
     unchecked=("exports and replication out of Google Cloud",),
 )  # fmt: skip

@@ -55,7 +55,7 @@ DOWN = WasteCheck(
     why="A tunnel bills by the hour, established or not.", remove=_delete_tunnel,
     steps=("compute.vpnTunnels.delete", "compute.vpnTunnels.get"), reversal="cannot be undone",
     recovery="It has to be set up again with its shared secret, at both ends.", order=58,
-    meter="VPN tunnel by the hour; the table has no rate for it", min_age=timedelta(days=7),
+    meter="VPN tunnel by the hour", min_age=timedelta(days=7),
     spares=("established", "another tunnel of its gateway is established", "younger than 7 days"),
     unchecked=("since when it is down: Google does not say",),
 )  # fmt: skip

@@ -243,6 +243,7 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
         f"{', '.join(str(each['name']) for each in gateways)}: no machine took a port in 14 days",
         (Meter("nat/gateway", "hour", float(len(gateways)), place),
          *((Meter("nat/ip", "hour", float(ips), place),) if ips else ())),
+        bound="at most",
         evidence={"gateways": len(gateways), "addresses": ips},
     )  # fmt: skip
 
@@ -258,7 +259,7 @@ NAT = WasteCheck(
     reversal="can be undone",
     recovery="",
     order=57,
-    meter="NAT gateway and its addresses by the hour",
+    meter="NAT gateway (at most: less with few machines) and its addresses by the hour",
     min_age=timedelta(days=14),
     spares=("a port was taken in 14 days", "private NAT", "not measured"),
     unchecked=("Cloud Run and GKE, whose ports are counted here too",),
