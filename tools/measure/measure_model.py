@@ -86,8 +86,10 @@ def measure_model(
     found = walk(parse(variants, target, clouds, book), wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
     pages = [write_run(each.path, each.run) for each in found if each.run.parts]
-    result = result_of(found, report.headline(compare(runs)) if len(runs) > 1 else "")
-    return result.model_copy(update={"notes": (*result.notes, *notes_of(pages))})
+    compared = compare(runs) if len(runs) > 1 else None
+    result = result_of(found, report.headline(compared) if compared else "")
+    swept = report.drafters_lines(compared) if compared else ()
+    return result.model_copy(update={"notes": (*result.notes, *swept, *notes_of(pages))})
 
 
 def _written(variants: Sequence[Variant], wish: Wish, path: Path) -> MeasureResult:

@@ -14,6 +14,9 @@ from clouds.local.launch import Launch
 CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 """Formats of the KV cache (llama.cpp's server manual, read 2026-11-29)."""
 
+SPECULATION = ("none", "ngram-simple", "draft-mtp")
+"""Drafters that need no file of their own: the context itself, and heads inside the model (same manual)."""
+
 FLAGS = {
     "--batch-size": Flag("int", low=1, high=65_536),
     "--ubatch-size": Flag("int", low=1, high=65_536),
@@ -30,6 +33,10 @@ FLAGS = {
     "--rope-freq-base": Flag("float", low=0, high=1e9),
     "--rope-freq-scale": Flag("float", low=0, high=1e3),
     "--seed": Flag("int", low=0, high=2**32 - 2),
+    "--spec-type": Flag("choice", SPECULATION),
+    "--spec-draft-n-max": Flag("int", low=1, high=64),
+    "--spec-ngram-simple-size-n": Flag("int", low=1, high=64),
+    "--spec-ngram-simple-size-m": Flag("int", low=1, high=64),
     "--kv-unified": Flag("nothing"),
     "--no-cont-batching": Flag("nothing"),
     "--no-warmup": Flag("nothing"),

@@ -36,6 +36,12 @@ _FLASH = _enum("llama_flash_attn_type", "LLAMA_FLASH_ATTN_TYPE_", {"on": "enable
 _LOAD = _enum("llama_load_mode", "LLAMA_LOAD_MODE_", {"dio": "direct_io"})
 _REASONING = _enum("common_reasoning_format", "COMMON_REASONING_FORMAT_")
 
+_SPECULATION = _enum(
+    "common_speculative_type",
+    "COMMON_SPECULATIVE_TYPE_",
+    {"ngram-simple": "ngram_simple", "draft-mtp": "draft_mtp"},
+)
+
 SETTERS: Mapping[str, Set] = {
     "--batch-size": lambda _, params, value: setattr(params, "n_batch", value),
     "--ubatch-size": lambda _, params, value: setattr(params, "n_ubatch", value),
@@ -54,6 +60,10 @@ SETTERS: Mapping[str, Set] = {
     "--rope-freq-base": lambda _, params, value: setattr(params, "rope_freq_base", value),
     "--rope-freq-scale": lambda _, params, value: setattr(params, "rope_freq_scale", value),
     "--seed": lambda _, params, value: setattr(params.sampling, "seed", value),
+    "--spec-type": lambda package, params, value: setattr(params.speculative, "types", [_SPECULATION(package, value)]),
+    "--spec-draft-n-max": lambda _, params, value: setattr(params.speculative.draft, "n_max", value),
+    "--spec-ngram-simple-size-n": lambda _, params, value: setattr(params.speculative.ngram_simple, "size_n", value),
+    "--spec-ngram-simple-size-m": lambda _, params, value: setattr(params.speculative.ngram_simple, "size_m", value),
     "--kv-unified": lambda _, params, value: setattr(params, "kv_unified", value),
     "--no-cont-batching": lambda _, params, value: setattr(params, "cont_batching", not value),
     "--no-warmup": lambda _, params, value: setattr(params, "warmup", not value),

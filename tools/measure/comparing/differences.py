@@ -98,7 +98,7 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
     yield from _fields("engine", {name: facts[name] for name in kept})
     drafted = run.figure("drafters.drafted_per_step")
     if drafted is not None and drafted.value is not None:  # a bare URL does not tell its drafter, its counters do
-        yield "engine guesses a step", f"{drafted.value:.0f}"
+        yield "engine guesses a step", "less than 1" if 0 < drafted.value < 0.5 else f"{drafted.value:.0f}"
     yield "profile", run.profile
     yield "measurements", ", ".join(part.name for part in run.parts)
     for part in run.parts:

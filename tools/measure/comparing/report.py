@@ -17,6 +17,13 @@ from tools.result import quoted as in_quotes
 
 DECODE = "decode.tokens_per_second"
 IN_HEADLINE = 3
+VERBS = {
+    "drafters.tokens_per_second": "generates",
+    "knee.highest_tokens_per_second": "serves at most",
+    "paced.closed.per_second": "serves",
+    "paced.kept_up_per_second": "keeps up with requests",
+}
+"""What a run does at a figure of a measurement that stands alone; others are named by their figure."""
 
 
 def headline(found: Comparison) -> str:
@@ -38,6 +45,8 @@ def _against(versus: Versus, base: str) -> str:
         clauses.append(_clause(speed, "decodes", base))
     elif rates:
         clauses.append(_clause(rates[-1], f"serves {rates[-1].figure.split(',')[0]}", base))
+    elif others := [row for row in versus.rows if row.main and row.ratio is not None and row.unit.endswith("/s")]:
+        clauses.append(_clause(others[0], VERBS.get(others[0].key, f"in {others[0].figure} is"), base))
     if costs:
         clauses.append(_cost(costs[-1]))
     asked = [f"answers: {_answers(versus.answers, base, versus.name)}"] if versus.answers else []
@@ -102,7 +111,7 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
         yield f"{name} is quoted, not measured here, and part of no verdict: {whence}."
     measured = [each for each in found.versus if each.run not in quoted and found.base not in quoted]
     yield from (line for versus in measured for line in _causes(versus))
-    yield from (f"Drafters: {line}." for line in (found.drafters.notes if found.drafters else ()))
+    yield from drafters_lines(found)
     yield from (_drift(each, found.base_name) for each in found.repeats)
     if measured and not found.repeats:
         yield f"{found.base_name} was not measured again at the end, so that drift is not known."
@@ -112,6 +121,11 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
         yield BUSY
     yield from of_comparison(runs)
     yield from (line for run in runs for line in _state(run))
+
+
+def drafters_lines(found: Comparison) -> tuple[str, ...]:
+    """What each setting of a drafter gains; nothing without a sweep."""
+    return tuple(f"Drafters: {line}." for line in (found.drafters.notes if found.drafters else ()))
 
 
 def _causes(versus: Versus) -> Iterator[str]:

@@ -10,6 +10,8 @@ from tools.measure.record import Run
 
 PART = "drafters"
 RATE = "drafters.tokens_per_second"
+FEWEST = 0.5
+"""Guesses a step below which a step's time says nothing of what a guess costs."""
 
 
 class SweepRow(Record):
@@ -65,7 +67,8 @@ def _value(run: Run, key: str) -> float | None:
 def _row(plain: Run, run: Run, name: str) -> SweepRow:
     step, base = _value(run, "drafters.step_ms"), _value(plain, "drafters.step_ms")
     drafted = _value(run, "drafters.drafted_per_step")
-    guess = (step - base) / drafted if step is not None and base is not None and drafted else None
+    enough = drafted is not None and drafted >= FEWEST
+    guess = (step - base) / drafted if step is not None and base is not None and drafted and enough else None
     return SweepRow(
         name=name,
         drafted=drafted,

@@ -32,6 +32,19 @@ def test_xllamacpp_takes_every_flag_and_value_of_the_list(tmp_path: Path) -> Non
     assert set(serve_xllamacpp.SETTERS) == set(llamacpp.FLAGS)
 
 
+def test_a_drafter_is_switched_on_in_the_package_too(tmp_path: Path) -> None:
+    import xllamacpp
+
+    key = tmp_path / "key"
+    key.write_text("secret\n")
+    launch = Launch("xllamacpp", "python", "m", "/m.gguf", context=128, slots=2, threads=1)
+    flags = ["--spec-type", "ngram-simple", "--spec-ngram-simple-size-m", "5", "--spec-draft-n-max", "3"]
+    words = [*llamacpp.arguments(launch, 8080, key), *flags]
+    made = serve_xllamacpp.params(xllamacpp, serve_xllamacpp.parser().parse_args(words)).speculative
+    assert [each.name for each in made.types] == ["COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE"]
+    assert (made.ngram_simple.size_m, made.draft.n_max) == (5, 3)
+
+
 def test_a_model_with_sliding_windows_has_two_caches_that_are_added() -> None:
     lines = [
         "0.1 I llama_kv_cache: size =   96.00 MiB (  4096 cells,   4 layers,  2/2 seqs), K (f16):   48.00 MiB, V ...",

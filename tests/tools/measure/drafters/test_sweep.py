@@ -8,7 +8,7 @@ import pytest
 
 from tests.tools.measure.made import made, part, rate
 from tools.measure.comparing.compare import compare
-from tools.measure.comparing.report import notes
+from tools.measure.comparing.report import headline, notes
 from tools.measure.drafters.sweep import sweep
 from tools.measure.measurement import figure_of
 from tools.measure.record import Figure, Run
@@ -117,6 +117,16 @@ def test_runs_with_and_without_a_drafter_are_no_repeats_though_nothing_else_tell
     assert [each.name for each in found.versus] == ["two"]
     assert [each.run for each in found.repeats] == ["none-again"]
     assert [(each.what, each.values) for each in found.differs] == [("engine guesses a step", ("0", "2", "0"))]
+
+
+def test_a_drafter_that_hardly_guesses_has_no_cost_of_a_guess() -> None:
+    """Measured with n-grams on SmolLM2: 0.132 guesses a step, and a step that was faster by chance."""
+    found = sweep([drafting("none", 0, 30.1, step_ms=33.5), drafting("ngram", 0.132, 41.5, step_ms=24.8)], {})
+    assert found is not None
+    assert found.rows[1].ms_per_guess is None
+    again = compare([drafting("none", 0, 30.1), drafting("ngram", 0.132, 41.5)])
+    assert [each.values for each in again.differs] == [("0", "less than 1")]
+    assert headline(again).startswith("ngram generates 1.38 × as fast as none (")
 
 
 def test_runs_of_other_prompts_are_no_part_of_a_sweep() -> None:
