@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, children, kind, listing, located
 from clouds.azure.checks.steps import delete, sends
-from clouds.azure.checks.usage import usage
+from clouds.azure.checks.usage import DEFINITIONS, Usage, usage
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Meter, Row, Seen, Waste
+from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Unresolved, Waste
 
 ACCOUNTS = listing("Microsoft.CognitiveServices/accounts")
 
@@ -58,17 +59,60 @@ def tuned(row: Row) -> bool:
     return ".ft-" in str(model.get("name", "")) or bool(model.get("sourceAccount"))
 
 
-REQUESTS = usage(
-    "ModelRequests",
-    DEPLOYMENTS,
-    days=7,
-    absent="zero",
-    by="ModelDeploymentName",
-    each=True,
-    when=lambda row: sku(row) in PTU or tuned(row),
-    unit="requests",
-    source="Azure Monitor, Cognitive Services: ModelRequests is emitted for each call of a deployment",
-)
+def _counted(row: Row) -> bool:
+    return sku(row) in PTU or tuned(row)
+
+
+# Which of the two metrics counts the calls depends on the account: both are asked where both are defined, since a
+# metric that is defined and never written would make a busy deployment look idle.
+DEFINED = Detail(ACCOUNTS, DEFINITIONS, "list_in", lambda rows, _at: {"parent": rows[0]["id"]}, "value", _serves_models)
+
+
+def _account_of(definition: Row) -> str:
+    return str(definition.get("resourceId") or re.split(r"(?i)/providers/microsoft.insights/", definition["id"])[0])
+
+
+def _counting(name: str) -> Detail:
+    """The deployments of those accounts that define a metric."""
+    return Detail(
+        DEFINED,
+        "Microsoft.CognitiveServices/accounts/deployments",
+        "list_in",
+        lambda rows, _at: {"parent": _account_of(rows[0])},
+        rows="value",
+        when=lambda row: row["name"]["value"] == name,
+    )
+
+
+def _calls(name: str, of: Detail) -> Usage:
+    return usage(
+        name,
+        of,
+        days=7,
+        absent="zero",
+        by="ModelDeploymentName",
+        each=True,
+        when=_counted,
+        unit="requests",
+        source=f"Azure Monitor, Cognitive Services: {name} is emitted for each call of a deployment",
+    )
+
+
+_MODEL, _OPENAI = _counting("ModelRequests"), _counting("AzureOpenAIRequests")
+MODEL_REQUESTS, OPENAI_REQUESTS = _calls("ModelRequests", _MODEL), _calls("AzureOpenAIRequests", _OPENAI)
+CALLS = tuple(dict.fromkeys((*MODEL_REQUESTS.reads, *OPENAI_REQUESTS.reads)))
+
+
+def calls(row: Row, seen: Seen) -> float:
+    """Requests of a deployment in the window, by every metric that its account defines. Raises Unseen, Unresolved."""
+    if words.made(row) is None:
+        raise Unresolved("nobody says when it was made, so that silence may only mean that it is new")
+    name = str(row["id"]).lower()
+    both = ((MODEL_REQUESTS, _MODEL), (OPENAI_REQUESTS, _OPENAI))
+    found = [(each, rows[0]) for each, read in both if (rows := seen.index(read, words.key).get(name))]
+    if not found:
+        raise Unresolved("neither ModelRequests nor AzureOpenAIRequests is among the metrics that this type defines")
+    return sum(each.of(seen, one) for each, one in found)
 
 
 def _spilled_to(row: Row) -> tuple[str, ...]:
@@ -82,7 +126,7 @@ def _idle_ptu(row: Row, seen: Seen) -> Waste | None:
         return None
     if seen.index(DEPLOYMENTS, _spilled_to).get(str(row["id"]).lower()):
         return None
-    if REQUESTS.of(seen, row):
+    if calls(row, seen):
         return None
     located(row, seen, ACCOUNTS)
     model = (words.props(row).get("model") or {}).get("name", "")
@@ -110,7 +154,7 @@ IDLE_PTU = check(
     id="idle-provisioned-deployment",
     title="Provisioned model deployment that serves nothing",
     kind=DEPLOYMENT,
-    reads=(*REQUESTS.reads,),
+    reads=CALLS,
     judge=_idle_ptu,
     why="Provisioned throughput bills each PTU every hour, whether a request comes or not.",
     spares=(
@@ -132,7 +176,7 @@ IDLE_PTU = check(
 
 def _idle_tuned(row: Row, seen: Seen) -> Waste | None:
     name = sku(row)
-    if not tuned(row) or name in PTU or "Developer" in name or REQUESTS.of(seen, row):
+    if not tuned(row) or name in PTU or "Developer" in name or calls(row, seen):
         return None
     if str(words.props(row).get("deploymentState", "Running")) == "Paused":
         return None
@@ -150,7 +194,7 @@ IDLE_TUNED = check(
     id="idle-finetuned-deployment",
     title="Fine-tuned model that is hosted and not called",
     kind=DEPLOYMENT,
-    reads=(*REQUESTS.reads,),
+    reads=CALLS,
     judge=_idle_tuned,
     why="A fine-tuned model is billed by the hour for being hosted, apart from its tokens.",
     spares=("a request came in 7 days", "the developer tier, which ends by itself", "paused", "provisioned"),

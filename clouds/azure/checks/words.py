@@ -90,8 +90,9 @@ def place(row: Row, at: Scope) -> str:
 
 
 def tags(row: Row) -> Mapping[str, str]:
-    """The tags of a resource."""
-    return {str(name): str(value) for name, value in (row.get("tags") or {}).items()}
+    """The tags of a resource. Azure may change the case of a name: ours are read in lower case."""
+    found = {str(name): str(value) for name, value in (row.get("tags") or {}).items()}
+    return {name.lower() if name.lower().startswith("modelrig-") else name: value for name, value in found.items()}
 
 
 def made(row: Row) -> Any:

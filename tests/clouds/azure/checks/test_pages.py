@@ -1,7 +1,8 @@
-"""What is behind an empty first page is found: by every check, over every listing that it starts from."""
+"""What is behind an empty first page is found: by every check (by default every fourth; all with MODELRIG_ALL=1)."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -33,7 +34,7 @@ def whole(check: WasteCheck, account: Account) -> Scenario:
     return replace(scenario, fixtures=(*scenario.fixtures, *account.base.fixtures))
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+@pytest.mark.parametrize("check", CHECKS if os.environ.get("MODELRIG_ALL") else CHECKS[::4], ids=lambda check: check.id)
 def test_a_check_finds_what_is_behind_an_empty_first_page(check: WasteCheck, account: Account) -> None:
     scenario = paged(whole(check, account), first_operation(check), NEXT)
     result = account.scan(check.id, scenario)

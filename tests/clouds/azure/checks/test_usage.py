@@ -65,7 +65,7 @@ def deployment(name: str, account: str = "a") -> dict[str, str]:
 
 def test_an_account_is_asked_once_for_all_its_deployments_and_for_more_than_ten_of_them() -> None:
     rows = [deployment(f"d{number}") for number in range(12)] + [deployment("d", "b")]
-    questions = list(cognitive.REQUESTS.metric.ask(rows, Scope(None, "s"), START, END))
+    questions = list(cognitive.MODEL_REQUESTS.metric.ask(rows, Scope(None, "s"), START, END))
     assert [len(question.owners) for question in questions] == [12, 1]
     assert questions[0].parameters == {
         "parent": "/subscriptions/s/resourceGroups/g/providers/Microsoft.CognitiveServices/accounts/a",
