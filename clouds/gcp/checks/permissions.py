@@ -29,6 +29,7 @@ _EXACT: dict[str, tuple[str, ...]] = {
                                            "compute.snapshots.setLabels"),
     "container.projects.locations.clusters.nodePools.get": ("container.clusters.get",),
     "container.projects.locations.clusters.nodePools.setSize": ("container.clusters.update",),
+    "dataflow.projects.jobs.aggregated": ("dataflow.jobs.list",),
     "dns-v1.resourceRecordSets.list": ("dns.resourceRecordSets.list",),
     "monitoring.projects.timeSeries.list": ("monitoring.timeSeries.list",),
     "sqladmin.Backups.DeleteBackup": ("cloudsql.backupRuns.delete",),

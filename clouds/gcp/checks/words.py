@@ -174,4 +174,9 @@ def lost(answer: Any) -> Sequence[str]:
         return ()
     warned = [each for each in answer.get("warnings") or () if isinstance(each, Mapping)]
     named = [": ".join(str(each[key]) for key in ("code", "region", "message") if each.get(key)) for each in warned]
-    return (*gaps(answer), *named, *(str(each) for each in answer.get("failedLocations") or ()))
+    return (
+        *gaps(answer),
+        *named,
+        *(str(each) for each in answer.get("failedLocations") or ()),
+        *(str(each.get("name", each)) for each in answer.get("failedLocation") or ()),
+    )

@@ -9,13 +9,14 @@ from clouds.gcp import meters
 from clouds.gcp.checks import CHECKS
 from clouds.gcp.prices import WASTE, GcpPrices
 from clouds.gcp.table import rows_of
+from clouds.models.waste import Meter
 from tests.clouds.gcp.checks.stage import Account, waste
 from tools.waste.price import months
 
 BOOK = GcpPrices(None, Path("nowhere"))
 
 
-def usd(lines: tuple[meters.Meter, ...]) -> float:
+def usd(lines: tuple[Meter, ...]) -> float:
     """US dollars a month of lines that all have a price."""
     total = 0.0
     for line in lines:
@@ -88,7 +89,13 @@ def test_a_regional_database_has_rates_of_its_own_and_an_odd_tier_none() -> None
 
 
 def test_a_model_of_provisioning_is_read_from_the_schedule() -> None:
-    words = [{"provisioningModel": "FLEX_START"}, {"provisioningModel": "SPOT"}, {"preemptible": True}, {}, None]
+    words: list[Any] = [
+        {"provisioningModel": "FLEX_START"},
+        {"provisioningModel": "SPOT"},
+        {"preemptible": True},
+        {},
+        None,
+    ]
     assert [meters.model_of(each) for each in words] == ["flex-start", "spot", "spot", "on-demand", "on-demand"]
 
 
