@@ -53,7 +53,7 @@ def _no_stations(row: Row, seen: Seen) -> Waste | None:
 CLUSTER_EMPTY = WasteCheck(
     id="workstation-cluster-empty", title="Workstation cluster without workstations", kind=CLUSTER, judge=_no_stations,
     reads=(CONFIGS, STATIONS), why="A cluster bills for its control plane by the hour, also without workstations.",
-    remove="its configurations go with it: delete it where it is defined, or with `gcloud workstations clusters delete`",
+    remove="its configurations go with it: delete it where it is defined (`gcloud workstations clusters`)",
     reversal="can be undone", recovery="", order=54, meter="cluster by the hour; the table has no rate for it",
     min_age=timedelta(days=14), spares=("a workstation stands in it", "younger than 14 days", "being deleted"),
     unchecked=("who is about to be given one",),
@@ -81,9 +81,9 @@ def _warm(row: Row, seen: Seen) -> Waste | None:
 POOL_WARM = WasteCheck(
     id="workstation-pool-idle", title="Workstation machines that are kept ready for nobody", kind=CONFIG, judge=_warm,
     reads=(STATIONS,), why="Machines of a quick-start pool run at all hours, so that a workstation starts faster.",
-    remove="set its pool to 0 (`gcloud workstations configs update --pool-size=0`); whoever starts one then waits longer",
+    remove="set its pool to 0 (`gcloud workstations configs update --pool-size=0`); starting one then takes longer",
     reversal="can be undone", recovery="", order=54, meter="its machines by the hour", min_age=timedelta(days=14),
-    spares=("a workstation was started in 14 days", "one runs now", "no pool"), unchecked=("a course that is to begin",),
+    spares=("a workstation was started in 14 days", "one runs now", "no pool"), unchecked=("a course to come",),
 )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from scripts.gcp_methods import document
 from tests.clouds.gcp.schemas import HAND_MADE
 
 ANYWHERE = frozenset({"labels", "resourceLabels", "zone", "region", "items", "warning", "unreachable", "unreachables",
-                      "missingZones", "executionErrors", "nextPageToken", "warnings", "failedLocations", "failedLocation"})  # fmt: skip
+                      "missingZones", "executionErrors", "nextPageToken", "warnings",
+                      "failedLocations", "failedLocation"})  # fmt: skip
 """Fields that are looked for in every answer or every row, whether it has them or not."""
 
 
