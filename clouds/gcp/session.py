@@ -8,7 +8,6 @@ learn the project (0.5 to 1 s) and asks a metadata service that is not there for
 
 from __future__ import annotations
 
-import configparser
 import hashlib
 import json
 import os
@@ -164,6 +163,8 @@ def stamp(environ: Mapping[str, str] | None = None) -> str:
 
 
 def _configured(environ: Mapping[str, str], section: str, option: str) -> str:
+    import configparser
+
     folder = gcloud(environ)
     try:
         active = environ.get("CLOUDSDK_ACTIVE_CONFIG_NAME") or (folder / "active_config").read_text("utf-8").strip()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import Unexpected, Unreachable
@@ -15,6 +14,8 @@ from clouds.gcp.words import REMEDIES
 from clouds.replay import Request, Tap
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx2
 
 READ_TIMEOUT = 75
