@@ -162,6 +162,8 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     ]
     if facts:
         yield f"{'; '.join(facts)[0].upper()}{'; '.join(facts)[1:]}."
+    if (total := len(list(other_figures(run)))) > FIGURES:
+        yield f"{FIGURES} of {total} figures of these measurements are shown; the file has all."
     yield _cost_line(run)
     if run.costs and run.price and run.price.hourly:
         yield BUSY
