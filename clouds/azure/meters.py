@@ -1,4 +1,4 @@
-"""Rates that only the waste checks need. No figure of theirs is bundled: a refresh brings them from the public list.
+"""Rates that only the waste checks need. Few of them are bundled: a refresh brings the others from the public list.
 
 Names of meters are those of published queries and of infracost's sources (read 2026-11-29), none of them asked here: a
 name that Azure does not list brings no row, and what it would price stays unpriced.
@@ -81,11 +81,47 @@ WASTE = (
         words={"Basic": "basic"} | {f"VpnGw{n}{az}": f"vpngw{n}{az.lower()}" for n in range(1, 6) for az in ("", "AZ")},
     ),
     Rate(
+        "expressroute-gateway/{sku}",
+        "hour",
+        r"(?P<sku>ErGw[1-3]AZ) Gateway",
+        HOUR,
+        _of("ExpressRoute"),
+        words={f"ErGw{n}AZ": f"ergw{n}az" for n in range(1, 4)},
+    ),
+    Rate(
+        "ddos/network-protection-plan",
+        "hour",
+        r"Network Protection Plan",
+        HOUR,
+        _of("Azure DDOS Protection"),
+    ),
+    Rate(
+        "dns/private-zone/first-25",
+        "zone-month",
+        r"Private Zone",
+        MONTH,
+        "meterName eq 'Private Zone'",
+        regional=False,
+        everywhere=True,
+    ),
+    Rate(
+        "dns/private-zone/beyond-25",
+        "zone-month",
+        r"Private Zone",
+        MONTH,
+        "meterName eq 'Private Zone'",
+        tier="last",
+        regional=False,
+        everywhere=True,
+    ),
+    Rate(
         "private-endpoint/hour",
         "hour",
         r"Standard Private Endpoint",
         HOUR,
         "meterName eq 'Standard Private Endpoint'",
+        regional=False,
+        everywhere=True,
     ),
     Rate(
         "front-door/{tier}-base",

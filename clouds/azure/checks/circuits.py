@@ -164,7 +164,7 @@ def _plan(row: Row, _seen: Seen) -> Waste | None:
         return None
     return Waste(
         reason="no virtual network and no address is under it",
-        meters=(Meter("ddos/network-protection-plan", "month", 1.0, "global"),),
+        meters=(Meter("ddos/network-protection-plan", "hour"),),
         evidence={"networks": 0, "addresses": 0},
     )
 
@@ -178,7 +178,7 @@ PLAN = check(
     why="A plan bills a fixed price a month, with up to 100 addresses included and with none.",
     spares=("a virtual network or an address is under it", "younger than a day"),
     unchecked=("networks of other tenants",),
-    meter="plan months",
+    meter="plan hours",
     remove=lambda doomed: (delete(_DDOS, doomed.id, f"delete plan {doomed.name}", "can be undone"),),
     reversal="can be undone",
     recovery="A plan can be made again.",

@@ -68,7 +68,7 @@ EMPTY_SET = check(
 )
 
 
-def _zone(row: Row, _seen: Seen) -> Waste | None:
+def _zone(row: Row, seen: Seen) -> Waste | None:
     about = words.props(row)
     links = about.get("numberOfVirtualNetworkLinks")
     if links is None:
@@ -77,7 +77,7 @@ def _zone(row: Row, _seen: Seen) -> Waste | None:
         return None
     return Waste(
         reason=f"no network reads it; it holds {about.get('numberOfRecordSets', '?')} record sets",
-        meters=(Meter("dns/private-zone", "zone-month"),),
+        meters=(Meter(f"dns/private-zone/{'first' if len(seen.rows(ZONES.of)) <= 25 else 'beyond'}-25", "zone-month"),),
         evidence={"record sets": about.get("numberOfRecordSets"), "links": links},
     )
 
@@ -91,7 +91,7 @@ UNLINKED_ZONE = check(
     why="A private zone bills by the month; without a link to a network nobody can ask it.",
     spares=("a network is linked to it", "younger than 7 days"),
     unchecked=("a network that is to be linked, and private endpoints that still write records into it",),
-    meter="zone-months",
+    meter="zone-months at the marginal rate: the first 25 zones cost more than the others",
     min_age=timedelta(days=7),
     remove="private endpoints may write records into it, and lose them with it",
     reversal="cannot be undone",
