@@ -29,8 +29,9 @@ def insert(build: Build, shape: Shape, zone: str, image: str, number: int) -> Ca
         "maxRunDuration": {"seconds": str(build.ttl_seconds)},
     }
     disk = {"sourceImage": image, "diskSizeGb": str(chosen.extra.get("disk_gib", 200))}
-    disk_type = "hyperdisk-balanced" if shape.type.startswith(("ct6e", "a3", "g4")) else "pd-balanced"
-    disk["diskType"] = f"zones/{zone}/diskTypes/{disk_type}"
+    if not shape.tpu:  # for a TPU the articles name none, and Compute Engine takes what the machine can use
+        kind = "hyperdisk-balanced" if shape.type.startswith("g4") else "pd-balanced"
+        disk["diskType"] = f"zones/{zone}/diskTypes/{kind}"
     body: dict[str, Any] = {
         "name": calls.label(build.name),
         "machineType": f"zones/{zone}/machineTypes/{shape.type}",

@@ -72,7 +72,7 @@ def rule(build: Build) -> Call:
 
 
 def metadata(build: Build, shape: Shape, zone: str, *, attributes: bool) -> dict[str, str]:
-    """What the machine reads: its script, what it serves, and that it may write guest attributes. No secret."""
+    """What the machine reads: its script, what it serves, and whether it may write guest attributes. No secret."""
     chosen = build.chosen
     machine = startup.Machine(
         image=build.serving.image,
@@ -89,9 +89,9 @@ def metadata(build: Build, shape: Shape, zone: str, *, attributes: bool) -> dict
         "startup-script": startup.render(machine),
         SERVING: build.serving.text(),
         SERVE: engines.script(build.serving),
-        "enable-guest-attributes": "TRUE",
-        "serial-port-logging-enable": "TRUE",
     }
+    if attributes:
+        found["enable-guest-attributes"] = "TRUE"
     if chosen.results:
         found[selfrun.RESULTS] = chosen.results
     return found

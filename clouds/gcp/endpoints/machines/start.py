@@ -14,6 +14,8 @@ from clouds.gcp.endpoints.machines.held import Held
 from clouds.models import Endpoint, EndpointRef, State, Wire
 
 POLL, STARTS_WITHIN, TRIES, BLIND_TRIES = 15.0, 5400.0, 4, 8
+SILENT_AFTER = 1200.0
+"""Seconds of a console without any mark of ours: the script died or never began (gemma4-dev saw it spin for ever)."""
 QUESTION = [{"role": "user", "content": "Reply with the single word: ok"}]
 
 
@@ -101,7 +103,7 @@ class Starter:
                 progress.sleep(POLL)
                 waited += POLL
                 continue
-            self._check(ref, held, lines)
+            self._check(ref, held, lines, waited)
             serving = held.serving
             if marks.answers(lines, serving.revision if serving else 1):
                 return held, True
@@ -112,10 +114,18 @@ class Starter:
             progress.sleep(POLL)
             waited += POLL
 
-    def _check(self, ref: EndpointRef, held: Held, lines: tuple[str, ...]) -> None:
+    def _check(self, ref: EndpointRef, held: Held, lines: tuple[str, ...], waited: float) -> None:
         """Raises StartFailed: with NoCapacity when the machine was taken back, else with what failed on it."""
         if held.dead or held.standing.state in {"deleting", "deleted", "stopped", "stopping", "failed"}:
             raise StartFailed(taken_back(ref, f"{held.status}: {held.standing.reason}"))
+        if waited > SILENT_AFTER and lines and not marks.of(lines):
+            raise StartFailed(
+                Unexpected(
+                    f"starting {ref}",
+                    answered=f"it runs since {waited:.0f} s and its startup script has not begun",
+                    fix="See that the boot image runs startup scripts and that the network lets the machine out.",
+                )
+            )
         failed = marks.failed(lines, held.serving.revision if held.serving else 1)
         if failed:
             said = " | ".join(enginelog.errors([line for line in lines if "modelrig phase" not in line]))

@@ -37,13 +37,14 @@ class Machine:
 def render(machine: Machine) -> str:
     """The whole script, for `startup-script`."""
     image = shlex.quote(machine.image)
+    told = _TOLD if machine.attributes else "cat > /dev/null"
     return f"""#!/bin/bash
 # modelrig: one model server. No secret is in this text.
 set -u
 mkdir -p {HELD}/cache/vllm {HELD}/hf {HELD}/models {HELD}/out /etc/modelrig
 at=http://metadata.google.internal/computeMetadata/v1/instance
 meta() {{ curl -fsS -H 'Metadata-Flavor: Google' "$at/$1"; }}
-told() {{ curl -fsS -X PUT -H 'Metadata-Flavor: Google' --data-binary @- "$at/guest-attributes/modelrig/$1" || :; }}
+told() {{ {told}; }}
 say() {{
   echo "modelrig phase: $1 at $(date -u +%FT%TZ)" | tee -a {HELD}/phases > /dev/console
   tail -n 40 {HELD}/phases | told phase
@@ -69,8 +70,8 @@ command -v docker > /dev/null || {{ say "{FAILED}: docker could not be installed
 [Unit]
 After=docker.service
 Requires=docker.service
-StartLimitIntervalSec=1800
-StartLimitBurst=3
+StartLimitIntervalSec=21600
+StartLimitBurst=2
 [Service]
 ExecStartPre=-/usr/bin/docker rm -f modelrig
 ExecStart=/etc/modelrig/serve
@@ -160,6 +161,7 @@ _TOOLKIT = """if ! command -v nvidia-ctk > /dev/null; then
 fi
 nvidia-smi > /dev/console 2>&1 || say "nvidia-smi does not answer yet"
 """
+_TOLD = """curl -fsS -X PUT -H 'Metadata-Flavor: Google' --data-binary @- "$at/guest-attributes/modelrig/$1" || :"""
 _PUSH = """( while sleep 20; do
   journalctl -u modelrig -o cat --no-pager -n 80 | tail -c 6000 | told log
   journalctl -u modelrig -o cat --no-pager | grep -E 'Memory statistics|KV cache size|Init |init engine|API server' \\

@@ -77,7 +77,8 @@ def template(image: str, model: str, chosen: Chosen) -> dict[str, Any]:
             "initialDelaySeconds": chosen.first_check_seconds,
             "timeoutSeconds": 5,
             "periodSeconds": 10,
-            "failureThreshold": 120,
+            # Google's pages say 240 s at most for jobs; the article's services wait longer. The dry run tells.
+            "failureThreshold": -(-chosen.probe_seconds // 10),
             "httpGet": {"path": "/health", "port": PORT},
         },
     }

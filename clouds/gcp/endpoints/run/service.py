@@ -56,6 +56,7 @@ class CloudRun:
         """`now` and `pause` are the clock; `tokens` and `digest` lead to what is outside Google's API."""
         self._api, self._prices = api, prices
         self._now, self._pause, self._tokens = now, pause, tokens
+        self._signer: idtoken.Signer | None = None
         self._planner = Planner(api, identity, quotas, prices, digest)
 
     @property
@@ -73,10 +74,12 @@ class CloudRun:
         run = create.begin(self._api, plan, maker, self._now, self._pause)
         region = create.carry_out(run)
         try:
-            return create.until_token(run, region, self._prices, self.connect)
+            found = create.until_token(run, region, self._prices, self.connect)
         except Cancelled:
             create.stopped(run)
             raise
+        signed = self._signer.how if self._signer is not None else ""
+        return found.model_copy(update={"reason": "; ".join(word for word in (found.reason, signed) if word)})
 
     def get(self, ref: EndpointRef) -> Endpoint:
         """Raises NotFound. Asks Google's API alone: the service is not woken."""
@@ -115,8 +118,8 @@ class CloudRun:
             raise Conflict(f"connecting to {ref}", answered="it has no address yet", fix="Wait (get_endpoint).")
         told = view.serving(row)
         account = str(told.get("settings", {}).get("invoke_as", ""))
-        signer = idtoken.Signer(lambda: self._tokens(self._api, uri, account))
-        return Wire(url=uri, model=str(told.get("model", "")), sign=signer)
+        self._signer = idtoken.Signer(lambda: self._tokens(self._api, uri, account))
+        return Wire(url=uri, model=str(told.get("model", "")), sign=self._signer)
 
     def update(self, ref: EndpointRef, change: Change, ledger: Ledger, progress: Progress) -> Endpoint:
         """Another end, or another revision with another model or flags; the address stays."""

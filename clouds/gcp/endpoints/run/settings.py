@@ -21,6 +21,7 @@ SETTINGS: Mapping[str, str] = {
     "concurrency": "requests at once on the instance, 1 to 1000; default 16",
     "timeout_seconds": "of one request, 1 to 3600; default 600",
     "first_check_seconds": "when the startup probe begins, 0 to 240; default 180",
+    "probe_seconds": "how long it is probed after that, 60 to 1800; Google may take 240 at most; default 600",
     "service_account": "the service's account; default: Compute Engine's default one",
     "hf_token_from": "Secret Manager version with a Hugging Face token: projects/P/secrets/N/versions/latest",
     "end": "scheduler (a job deletes the service at its end) or reminder (it is only listed); default scheduler",
@@ -39,6 +40,7 @@ CHECKS: Mapping[str, options.Check] = {
     "concurrency": options.whole(1, 1000),
     "timeout_seconds": options.whole(1, 3600),
     "first_check_seconds": options.whole(0, 240),
+    "probe_seconds": options.whole(60, 1800),
     "service_account": options.EMAIL,
     "hf_token_from": options.SECRET,
     "end": options.one_of("scheduler", "reminder"),
@@ -62,6 +64,7 @@ class Chosen:
     concurrency: int = 16
     timeout_seconds: int = 600
     first_check_seconds: int = 180
+    probe_seconds: int = 600
     service_account: str = ""
     hf_token_from: str = ""
     end: str = "scheduler"

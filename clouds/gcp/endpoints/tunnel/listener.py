@@ -81,8 +81,10 @@ class Tunnel:
         finally:
             for way in ways:
                 way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
-            await session.socket.close()
+            try:
+                await asyncio.gather(*ways, return_exceptions=True)
+            finally:  # being cancelled here must not leave the other side open
+                await session.socket.close()
 
 
 async def _outward(reader: asyncio.StreamReader, session: relay.Session) -> None:

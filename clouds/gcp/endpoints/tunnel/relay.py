@@ -96,6 +96,9 @@ async def open_session(target: Target, token: Callable[[], str]) -> Session:
     except (Closed, EOFError, OSError) as error:
         await socket.close()
         raise closed(tried, error) from None
+    except BaseException:
+        await socket.close()
+        raise
     kind = struct.unpack(">H", message[:2])[0] if len(message) >= 2 else 0
     if kind != CONNECTED:
         await socket.close()

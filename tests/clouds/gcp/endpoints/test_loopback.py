@@ -1,4 +1,4 @@
-"""The whole way over a socket: Google's own packages make and end machine and node, and nothing else speaks for them."""
+"""The whole way over a socket: Google's own packages make and end machine and node."""
 
 from __future__ import annotations
 
