@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from threading import BoundedSemaphore, Lock
 
 AT_ONCE = 16
-"""Per service. Google counts a project's requests by minute and service; sixteen at once stay under the usual 1,500."""
+"""Per service and project, as Google counts them; sixteen at once stay under the usual 1,500 a minute."""
 
 
 class Pace:
-    """One service's gate, shared by all threads."""
+    """The gate of one service in one project, shared by all threads."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep

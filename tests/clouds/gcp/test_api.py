@@ -112,7 +112,7 @@ def test_a_throttled_call_waits_as_long_as_it_is_told(google: Google) -> None:
     waits: list[float] = []
     api = google.api(attempts=4)
     api._sleep = waits.append
-    pace = api._pace("tpu")
+    pace = api._pace("tpu", PROJECT)
     clock = iter(range(0, 10_000, 100))
     pace._clock = lambda: float(next(clock))
     api.send(NODES, scope=HERE)
