@@ -41,6 +41,7 @@ def phases(created: datetime, lines: Sequence[Line], ready: datetime | None = No
     names = (
         (("Model loading took", "Init model |"), "loading weights"),
         (("KV cache size:",), "sizing the KV cache"),
+        (("init engine (",), "compiling and warming up the engine"),
         (("Application startup complete",), "warming up"),
     )
     found: list[Phase] = []

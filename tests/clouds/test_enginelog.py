@@ -96,6 +96,24 @@ def test_phases_follow_each_other_from_creation_to_service() -> None:
     assert enginelog.phases(START, ()) == ()
 
 
+def test_a_tpu_s_start_is_mostly_compiling() -> None:
+    """The seconds of the article of 2026-10-25: 503.54 from the weights on, nearly all before the server is up."""
+    said = (
+        (20.0, "Init model | hbm=[(8.97, 15.75)]GiB"),
+        (24.0, "TPU KV cache size: 321,280 tokens, Maximum concurrency for 8,192 tokens per request: 39.22x"),
+        (523.5, "init engine (profile, create kv cache, warmup model) took 503.54 s (compilation: 413.41 s)"),
+        (525.0, "INFO:     Application startup complete."),
+    )
+    lines = [(START + timedelta(seconds=at), line) for at, line in said]
+    assert [(each.name, each.seconds) for each in enginelog.phases(START, lines)] == [
+        ("waiting for an instance and its image", 20.0),
+        ("loading weights", 0.0),
+        ("sizing the KV cache", 4.0),
+        ("compiling and warming up the engine", 499.5),
+        ("warming up", 1.5),
+    ]
+
+
 def test_how_far_a_start_is_shows_in_its_last_telling_line() -> None:
     assert enginelog.progress_words(["hello", *ARTICLE, "INFO: something"]).startswith("KV cache size: 723,484")
     assert enginelog.progress_words(["[2.1] x modelrig phase: pulling image at 12:00"]) == "pulling image at 12:00"

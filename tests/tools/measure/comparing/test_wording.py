@@ -47,6 +47,18 @@ def test_a_ratio_is_never_rounded_to_nothing(ratio: float, said: str) -> None:
     assert ratio_text(ratio) == said
 
 
+def test_what_the_engine_measured_of_itself_is_a_fact_and_no_cause() -> None:
+    first = engine("m", settings={"compile_seconds": 408.59, "hbm_used_gib": 8.97, "tensor_parallel_size": 1})
+    second = engine("m", settings={"compile_seconds": 413.41, "hbm_used_gib": 17.43, "tensor_parallel_size": 4})
+    found = compare([made("a", 50.0, engine=first), made("b", 60.0, engine=second)])
+    assert [each.what for each in found.differs] == ["engine tensor parallel size"]
+    facts = {each.fact: (each.base, each.other) for each in found.versus[0].facts}
+    assert facts["of which compiling, s"] == (408.59, 413.41)
+    assert facts["HBM used, GiB"] == (8.97, 17.43)
+    again = compare([made("a", 50.0, engine=first), made("b", 60.0, engine=engine("m", settings=first.settings))])
+    assert len(again.repeats) == 1
+
+
 def test_random_weights_are_remarked_on_since_their_speed_is_absurd() -> None:
     settings = {"weights": "random, for tests"}
     assert [each.kind for each in judge(made("a", 20_000.0, engine=engine("a", settings=settings)))] == [
