@@ -124,7 +124,7 @@ class GcpCapacity:
         """One question a region, about the GPU machines that are listed there."""
         regions: dict[str, tuple[set[str], set[str]]] = {}
         for machine in wanted:
-            if machine.world == "gce" and machine.accelerator in machines.GPUS:
+            if machine.world == "gce" and machine.accelerator in machines.GPUS and not machine.attached:
                 for zone in filter(asked.has, look.zones(machine)):
                     kinds, zones = regions.setdefault(region_of(zone), (set(), set()))
                     kinds.add(machine.type)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from clouds.gcp.api import GcpApi
 
 TYPES = Call("compute", "machineTypes.aggregatedList")
-READS = (TYPES, tpus.LOCATIONS, tpus.TYPES)
+CARDS = Call("compute", "acceleratorTypes.aggregatedList")
+READS = (TYPES, CARDS, tpus.LOCATIONS, tpus.TYPES)
 
 
 class Listed:
@@ -30,21 +31,30 @@ class Listed:
 
 def compute(api: GcpApi, machines: Sequence[Machine], account: str) -> Listed:
     """Where Compute Engine lists these types: one call for all zones. Raises NotSignedIn, CredentialExpired."""
-    found, kinds = Listed(), [each.type for each in machines]
+    found = Listed()
+    for call, items, kinds in (
+        (TYPES, "machineTypes", [each.type for each in machines if not each.attached]),
+        (CARDS, "acceleratorTypes", [each.type for each in machines if each.attached]),
+    ):
+        if kinds:
+            _listed(api, call, items, kinds, account, found)
+    return found
+
+
+def _listed(api: GcpApi, call: Call, items: str, kinds: Sequence[str], account: str, found: Listed) -> None:
     parameters = {"filter": " OR ".join(f'(name = "{kind}")' for kind in kinds)}
     try:
-        answer = api.send(Call(TYPES.service, TYPES.operation, parameters), scope=Scope(account=account))
+        answer = api.send(Call(call.service, call.operation, parameters), scope=Scope(account=account))
     except (NotSignedIn, CredentialExpired):
         raise
     except CloudError as error:
-        row = tpus.unread(TYPES, "everywhere", error)
+        row = tpus.unread(call, "everywhere", error)
         (found.not_applicable if isinstance(error, ApiDisabled) else found.unread).append(row)
-        return found
+        return
     found.known.update(kinds)
-    found.unread += tpus.missed(TYPES, answer)
-    for zone, kind in pages.scoped(answer, "machineTypes"):
+    found.unread += tpus.missed(call, answer)
+    for zone, kind in pages.scoped(answer, items):
         found.zones.setdefault(str(kind["name"]), set()).add(zone)
-    return found
 
 
 def tpu(api: GcpApi, machines: Sequence[Machine], asked: Asked, account: str) -> Listed:

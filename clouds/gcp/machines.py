@@ -38,6 +38,11 @@ class Machine:
         return self.type.split("-", 1)[0]
 
     @property
+    def attached(self) -> bool:
+        """Whether it is a card that is put into a machine of any type, and no machine."""
+        return self.type.startswith("nvidia-")
+
+    @property
     def creatable(self) -> bool:
         """False for types that are listed and that Google refuses to create."""
         return not self.type.startswith("ct5lp-")
@@ -62,7 +67,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "v5p": ("ct5p-hightpu-1t", "ct5p-hightpu-4t", "v5p-8"),
     "TPU7x": ("tpu7x-standard-4t",),
     "L4": ("g2-standard-4", "g2-standard-8", "g2-standard-24", "g2-standard-48"),
-    "T4": (),
+    "T4": ("nvidia-tesla-t4",),
     "A100-40GB": ("a2-highgpu-1g", "a2-highgpu-8g"),
     "A100-80GB": ("a2-ultragpu-1g", "a2-ultragpu-8g"),
     "H100": ("a3-highgpu-1g", "a3-highgpu-8g"),
@@ -75,6 +80,8 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 
 def find(kind: str) -> Machine | None:
     """What a type's name says; None for a name that carries no accelerator that we know."""
+    if kind == "nvidia-tesla-t4":
+        return Machine(kind, "T4", 1, "gce")
     if found := _TPU_API.fullmatch(kind):
         size = int(found[2])  # v5p is counted in cores, two a chip
         return Machine(kind, _CHIPS[found[1]], size // 2 if found[1] == "v5p" else size, "tpu")

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clouds.errors import ApiDisabled, CloudError, CredentialExpired, InvalidInput, NotSignedIn
+from clouds.errors import ApiDisabled, CloudError, CredentialExpired, InvalidInput, NotOffered, NotSignedIn
 from clouds.gcp import machines, quota_infos, quota_pools, tpus, usage
 from clouds.gcp.places import Asked
 from clouds.gcp.quota_infos import Limit
@@ -143,7 +143,13 @@ def what(accelerator: str | None, types: Sequence[str]) -> tuple[tuple[Pool, ...
         word = machines.asked(accelerator)
         pools |= {(pool.words, pool.id): pool for pool in quota_pools.of(word, frozenset())}
     for machine in machines.wanted(None, kinds) if kinds else ():
-        pools |= {(p.words, p.id): p for p in quota_pools.of(machine.accelerator, frozenset({machine.world}))}
+        counted = quota_pools.of(machine.accelerator, frozenset({machine.world}))
+        if not counted:
+            raise NotOffered(
+                f"{machine.type} on Google Cloud", answered="it is listed and never made there",
+                fix=f"Ask for {machines.USUAL[machine.accelerator][0]}: v5e is made by the TPU API alone.", sent=False,
+            )  # fmt: skip
+        pools |= {(pool.words, pool.id): pool for pool in counted}
     pools |= {(name, name): _named(name) for name in own}
     if not pools:
         raise InvalidInput("accelerator", "neither an accelerator nor a type is named", fix="Name one, like v6e or L4.")

@@ -19,7 +19,7 @@ from tests.clouds.gcp.server import Google
 TYPES, ZONES = "compute.machineTypes.aggregatedList", "tpu.projects.locations.acceleratorTypes.list"
 RESERVED, FUTURE = "compute.reservations.aggregatedList", "compute.futureReservations.aggregatedList"
 CALENDAR, ADVICE = "compute.advice.calendarMode", "compute.advice.capacity"
-HISTORY = "compute.advice.capacityHistory"
+HISTORY, CARDS = "compute.advice.capacityHistory", "compute.acceleratorTypes.aggregatedList"
 DENIED = (403, {"error": {"code": 403, "status": "PERMISSION_DENIED", "message": "no"}})
 
 
@@ -122,6 +122,16 @@ def test_advice_is_asked_for_spot_gpus_and_never_for_a_tpu(google: Google, tmp_p
         "size": 1,
     }
     assert CALENDAR not in google.operations
+
+
+def test_a_card_that_any_machine_takes_is_looked_up_among_the_cards(google: Google, tmp_path: Path) -> None:
+    listing(google)
+    google.on(CARDS, {"items": {"zones/us-central1-b": {"acceleratorTypes": [{"name": "nvidia-tesla-t4"}]}}})
+    got = reader(google.api(), tmp_path).read("T4", (), ())
+    assert [(row.scope, row.answer, row.evidence) for row in got.found] == [
+        ("us-central1-b", "offered", "Compute Engine lists nvidia-tesla-t4")
+    ]
+    assert {TYPES, ADVICE} & set(google.operations) == set()
 
 
 def test_calendar_mode_is_asked_where_a_region_was_named(google: Google, tmp_path: Path) -> None:

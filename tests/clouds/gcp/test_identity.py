@@ -41,6 +41,13 @@ def test_from_recordings() -> None:
     recorded.check(GcpIdentity(recorded.api).read())
 
 
+def test_an_ended_sign_in_from_recordings() -> None:
+    recorded = Recorded("identity/caller/a_sign_in_that_ended")
+    with pytest.raises(CredentialExpired) as error:
+        GcpIdentity(recorded.api).read()
+    recorded.check_error(error.value)
+
+
 def test_a_person(google: Google) -> None:
     answers(google)
     read = reader(

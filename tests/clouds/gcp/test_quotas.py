@@ -189,6 +189,7 @@ def test_each_world_of_a_chip_is_asked_for_its_own_types() -> None:
         ("A10G", (), NotOffered),
         (None, ("g6.xlarge",), InvalidInput),
         (None, ("n2-standard-4",), InvalidInput),
+        (None, ("ct5lp-hightpu-1t",), NotOffered),
     ],
 )
 def test_what_is_no_accelerator_or_type_here_is_refused(
