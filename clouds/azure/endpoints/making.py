@@ -17,7 +17,17 @@ from clouds.azure.endpoints import ids, keys, parts
 from clouds.azure.endpoints.parts import Found, kind_of
 from clouds.azure.lro import Begun
 from clouds.base import Ledger, Progress, Step
-from clouds.errors import Cancelled, CloudError, Conflict, NotFound, Throttled, Unexpected, Unreachable
+from clouds.errors import (
+    Cancelled,
+    CloudError,
+    Conflict,
+    NoCapacity,
+    NotFound,
+    QuotaTooSmall,
+    Throttled,
+    Unexpected,
+    Unreachable,
+)
 from clouds.models import Call, Scope
 
 TRIES = 6
@@ -173,6 +183,37 @@ class Maker:
                     raise
                 self.progress.sleep(PAUSE)
                 waited += PAUSE
+
+    def change(self, call: Call, *, within: float, again: bool = True) -> None:
+        """Change a part that is there, when nothing is under way on it, and wait for the end. Raises what it came to.
+
+        The same change twice is the same as once, so that one whose answer was lost is sent again.
+        """
+        made = Call(call.service, "put", call.parameters)
+        self._calm(made, within)
+        try:
+            begun = self._begun(call)
+        except Unreachable:
+            if not again:
+                raise
+            self.progress.sleep(2.0)
+            self.change(call, within=within, again=False)
+            return
+        try:
+            self.api.poll(begun, progress=self.progress, timeout=within)
+        except CloudError as error:
+            found = self._calm(made, within)  # whatever the look said, the change itself was taken
+            if found is None or found.bad or isinstance(error, NoCapacity | QuotaTooSmall):
+                raise
+
+    def _calm(self, call: Call, within: float) -> Found | None:
+        """A part once no operation of Azure's is under way on it; None when it is not there. Raises CloudError."""
+        found = parts.look(self.api, call)
+        if found is None or found.settled:
+            return found
+        with suppress(CloudError):  # what became of it, its state says
+            self.api.poll(_resource(call, found), progress=self.progress, timeout=within)
+        return parts.look(self.api, call)
 
     def tag(self, resource: str, pairs: Mapping[str, str]) -> str:
         """Merge tags into those of a resource. Returns why they could not be written; empty when they were."""

@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, str] = {
     "min_replicas": "replicas that stay up, 0 to 5, and bill all the time; default 0: it scales to zero",
     "max_replicas": "replicas at most, 1 to 10, one GPU each; default 1",
     "concurrent_requests": "requests per replica from which another one starts, 1 to 1000; default 32",
-    "cooldown_seconds": "seconds without a request until the last replica goes, 60 to 3600; default: a start, 300 or more",
+    "cooldown_seconds": "seconds without a request until the last replica goes, 60 to 3600; default: a start, or 300",
     "startup_seconds": "longest start of the engine, 120 to 2460; default: by the size of the weights",
     "capacity_wait_seconds": "how long to wait for a replica in each region, 120 to 3600; default 600",
     "scheduled_end": "true has Azure delete it at its end; default: true when min_replicas is above 0",

@@ -33,11 +33,15 @@ class Standing:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was read of an app. `revision` and `replicas` are None where they could not be read."""
+    """What was read of an app. `revision` and `replicas` are None where they could not be read.
+
+    `others` is how many replicas older revisions have.
+    """
 
     app: Mapping[str, Any]
     revision: Mapping[str, Any] | None
     replicas: Sequence[Mapping[str, Any]] | None
+    others: int = 0
 
     @property
     def properties(self) -> Mapping[str, Any]:
@@ -109,7 +113,7 @@ class Seen:
 def standing(seen: Seen) -> Standing:
     """Where an app stands."""
     state, count = str(seen.properties.get("provisioningState", "")).lower(), seen.count
-    bills = None if count is None else count > 0
+    bills = True if seen.others else None if count is None else count > 0
     if state == "deleting":
         return Standing("deleting", bills)
     if str(seen.properties.get("runningStatus", "")).lower() in {"stopped", "suspended"}:
@@ -120,6 +124,9 @@ def standing(seen: Seen) -> Standing:
         if state == "inprogress":
             return Standing("creating", None, "no revision can be read yet")
         return Standing("unknown", None, "its revision could not be read")
+    if seen.others and not seen.up:
+        words = seen.words if seen.broken else "an older revision serves until the new one is up"
+        return Standing("updating", True, words)
     if seen.broken:
         return Standing("failed", bills, seen.words or f"Azure says {seen.status}")
     return _sound(seen, bills)

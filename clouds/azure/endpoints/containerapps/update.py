@@ -132,7 +132,7 @@ class Changer:
 
     def _sent(self, maker: Maker, app: Mapping[str, Any], template: Mapping[str, Any]) -> None:
         call = Call(parts.APP, "patch", {"id": str(app["id"]), "body": {"properties": {"template": template}}})
-        self.api.poll(self.api.begin(call, scope=Scope()), progress=maker.progress, timeout=900.0)
+        maker.change(call, within=900.0)
 
     def _room(self, ref: EndpointRef, app: Mapping[str, Any]) -> None:
         """Raises Conflict where quota does not allow one more replica; an unread quota lets Azure decide."""

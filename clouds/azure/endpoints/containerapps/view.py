@@ -25,7 +25,7 @@ READS = (
     Call("prices", "list"),
     *(Call(kind, verb) for kind in (parts.APP, parts.ENVIRONMENT, parts.GROUP) for verb in ("get", "list")),
     Call(parts.JOB, "list"),
-    Call(REVISION, "get"),
+    Call(REVISION, "list_in"),
     Call(REPLICA, "list_in"),
     Call(parts.APP, "getAuthToken"),
     Call("Microsoft.App/locations/availableManagedEnvironmentsWorkloadProfileTypes", "list"),
@@ -64,15 +64,18 @@ def seen(api: AzureApi, app: Mapping[str, Any]) -> Seen:
     name = str((app.get("properties") or {}).get("latestRevisionName") or "")
     if not name:
         return Seen(app, None, None)
-    place = f"{app['id']}/revisions/{name}"
-    scope = Scope(account=ids.subscription_of(place))
-    revision, replicas = None, None
+    place, scope = str(app["id"]), Scope(account=ids.subscription_of(str(app["id"])))
+    revision, replicas, others = None, None, 0
     try:
-        revision = api.send(Call(REVISION, "get", {"id": place}), scope=scope)
-        replicas = (api.send(Call(REPLICA, "list_in", {"parent": place}), scope=scope) or {}).get("value", [])
+        rows = (api.send(Call(REVISION, "list_in", {"parent": place}), scope=scope) or {}).get("value", [])
+        revision = next((row for row in rows if row.get("name") == name), None)
+        # while a new revision comes up the old one serves, and bills
+        others = sum(int((row.get("properties") or {}).get("replicas") or 0) for row in rows if row is not revision)
+        call = Call(REPLICA, "list_in", {"parent": f"{place}/revisions/{name}"})
+        replicas = (api.send(call, scope=scope) or {}).get("value", [])
     except CloudError:
         pass  # state says what is not known
-    return Seen(app, revision, replicas)
+    return Seen(app, revision, replicas, others)
 
 
 def read(api: AzureApi, place: str) -> Seen:

@@ -55,7 +55,7 @@ class Changer:
         if change.ttl_hours is not None:
             self._end(ref, endpoint, rows, maker, change.ttl_hours)
         if changed is not None:
-            self._replace(ref, endpoint, rows[0], changed)
+            self._replace(ref, endpoint, rows[0], maker, changed)
 
     def _end(
         self, ref: EndpointRef, endpoint: Mapping[str, Any], rows: list[Mapping[str, Any]], maker: Maker, hours: float
@@ -102,18 +102,23 @@ class Changer:
         return body
 
     def _replace(
-        self, ref: EndpointRef, endpoint: Mapping[str, Any], row: Mapping[str, Any], body: dict[str, Any]
+        self,
+        ref: EndpointRef,
+        endpoint: Mapping[str, Any],
+        row: Mapping[str, Any],
+        maker: Maker,
+        body: Mapping[str, Any],
     ) -> None:
         self._room(ref, row)
         place = str(row["id"])
         try:
-            self._put(place, body)
+            self._put(maker, place, body)
             wire = invoke.wire(self.api, endpoint, view.deployments(self.api, endpoint))
             if said := asking.first_token(self.web, wire, self.progress, seconds=options.LONGEST_REQUEST + 5.0):
                 raise Unexpected(f"changing {ref}", answered=f"it gave no token: {said}", fix="Read its log.")
         except CloudError as error:
             try:
-                self._put(place, body_of(row))
+                self._put(maker, place, body_of(row))
             except CloudError as worse:
                 error.fix = (
                     f"{error.fix} Going back to what it had failed too ({worse.code or worse.kind}): look at it."
@@ -122,9 +127,8 @@ class Changer:
                 error.fix = f"{error.fix} It is back at what it had."
             raise
 
-    def _put(self, place: str, body: Mapping[str, Any]) -> None:
-        begun = self.api.begin(Call(parts.SERVED, "put", {"id": place, "body": body}), scope=invoke.scope_of(place))
-        self.api.poll(begun, progress=self.progress, timeout=7200.0)
+    def _put(self, maker: Maker, place: str, body: Mapping[str, Any]) -> None:
+        maker.change(Call(parts.SERVED, "put", {"id": place, "body": body}), within=7200.0)
 
     def _room(self, ref: EndpointRef, row: Mapping[str, Any]) -> None:
         """Raises Conflict where quota does not allow one more machine; an unread quota lets Azure decide."""

@@ -56,6 +56,8 @@ class Flow:
     good: str
     from_first: str = ""
     """Only the requests from the first of this name on; empty: all."""
+    at_once: int = 1
+    """How many may bill at once right after a fault: a change starts the new one before the old one goes."""
 
 
 @dataclass
@@ -109,7 +111,9 @@ def _case(flow: Flow, moment: Moment, home: Path, fault: Fault, found: Outcome) 
     first = _ended(flow, rig, moment.plan)
     struck = f"{rig.seam.sent[fault.at]} {fault.kind}" if len(rig.seam.sent) > fault.at else f"request {fault.at}"
     rig.seam.fault, rig.seam.down = None, ""
-    found.wrong += [f"{struck}: after the first run: {word}" for word in unaccounted(flow, rig, moment.plan)]
+    found.wrong += [
+        f"{struck}: after the first run: {word}" for word in unaccounted(flow, rig, moment.plan, flow.at_once)
+    ]
     rig.book.close()
     again = rigs.rig(home, rig.account)  # the next process knows nothing but the ledger and what Azure says
     after = replace(again, book=Book(home, clock=rig.account.now))
@@ -131,7 +135,7 @@ def _ended(flow: Flow, rig: Rig, plan: DeploymentPlan) -> str:
         return "refused in words" if error.fix and error.tried else f"refused without words: {error!r}"
 
 
-def unaccounted(flow: Flow, rig: Rig, plan: DeploymentPlan) -> Iterator[str]:
+def unaccounted(flow: Flow, rig: Rig, plan: DeploymentPlan, at_once: int = 1) -> Iterator[str]:
     """What exists without our tag or without a row of the ledger, and what bills without being listed."""
     rows = {
         str(step.call.parameters.get("id", "")).lower()
@@ -152,7 +156,7 @@ def unaccounted(flow: Flow, rig: Rig, plan: DeploymentPlan) -> Iterator[str]:
     for bill in billing:
         if not {(bill.region, True), (bill.region, None)} & shown:
             yield f"{bill.what} in {bill.region} bills and is not listed as billing"
-    if len(billing) > 1:
+    if len(billing) > at_once:
         yield f"{len(billing)} things bill at once: {[bill.what for bill in billing]}"
 
 

@@ -100,14 +100,15 @@ def _check(properties: dict[str, Any]) -> None:
 
 
 def revise(account: Subscription, app: Resource) -> None:
-    """A new revision; the old one's replica goes when the new one's is up."""
+    """A new revision; one that serves goes when the new one is up, one that was not up yet goes at once."""
+    before, older = app.held.get("revision"), app.held.setdefault("older", [])
+    if before is not None and before["replica"] and before["state"] == "Running":
+        older.append((before["name"], app.held.pop("bill")))
+    account.stop_bill(app)
     name = f"{app.name}--r{account.number()}"
     app.properties["latestRevisionName"] = name
     app.held["boot"] = account.boot
     app.held["revision"] = {"name": name, "replica": None, "state": "Processing", "asked": account.now(), "details": ""}
-    app.held["old"] = app.held.pop("bill", None)
-    if app.held["old"] is not None:
-        app.held["old_bill"] = app.held["old"]
     account.clock.later(5.0, lambda: place(account, app, name))
 
 
@@ -145,10 +146,13 @@ def up(account: Subscription, app: Resource, name: str) -> None:
     if revision["name"] != name or not revision["replica"] or app.held["boot"].failure:
         return
     revision["state"], revision["asked"] = "Running", account.now()
-    old = app.held.pop("old_bill", None)
-    if old is not None and old.end is None:
-        old.end = account.now()
-        account.capacity[old.region, old.type] += 1
+    drop_older(account, app)
+
+
+def drop_older(account: Subscription, app: Resource) -> None:
+    for _, bill in app.held.pop("older", []):
+        bill.end = account.now()
+        account.capacity[bill.region, bill.type] += 1
 
 
 def cool(account: Subscription, app: Resource, name: str) -> None:
@@ -177,16 +181,15 @@ def request(account: Subscription, app: Resource) -> bool:
 def delete_app(account: Subscription, held: Resource) -> httpx2.Response:
     if held.state == "InProgress":
         raise Refused(409, "ContainerAppOperationInProgress", _BUSY)
-    old = held.held.pop("old_bill", None)
-    if old is not None and old.end is None:
-        old.end = account.now()
+    drop_older(account, held)
     return groups.ending(account, held, account.gone_after)
 
 
 def get(account: Subscription, path: str, kind: str) -> dict[str, Any] | None:
     words = path.split("/")
-    if kind == "microsoft.app/containerapps/revisions" and (app := account.find("/".join(words[:-2]))):
-        return _revision(app, path) if app.held["revision"]["name"] == words[-1] else None
+    if kind == "microsoft.app/containerapps/revisions" and (app := account.find("/".join(words[:-1]))):
+        older = [{"name": name, "properties": {"active": True, "replicas": 1}} for name, _ in app.held.get("older", [])]
+        return {"value": [*older, _revision(app, path)]}
     if kind == "microsoft.app/containerapps/revisions/replicas" and (app := account.find("/".join(words[:-3]))):
         return {"value": _replicas(account, app)}
     if kind == "microsoft.app/managedenvironments/usages" and (environment := account.find("/".join(words[:-1]))):
@@ -218,7 +221,7 @@ def _revision(app: Resource, path: str) -> dict[str, Any]:
         "provisioningState": "Provisioned",
         "runningStateDetails": held["details"],
     }
-    return {"id": path, "name": held["name"], "properties": properties}
+    return {"id": f"{path}/{held['name']}", "name": held["name"], "properties": properties}
 
 
 def _replicas(account: Subscription, app: Resource) -> list[dict[str, Any]]:

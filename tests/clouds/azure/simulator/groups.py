@@ -180,5 +180,5 @@ def put_assignment(account: Subscription, path: str, body: dict[str, Any], held:
 
 def get(account: Subscription, path: str, kind: str) -> dict[str, Any] | None:
     if kind == "microsoft.authorization/permissions":
-        return {"value": [{"actions": list(account.actions), "notActions": []}]}
+        return {"value": account.rights}
     return None

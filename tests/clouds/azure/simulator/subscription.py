@@ -104,7 +104,8 @@ class Subscription:
         """Sizes of Azure ML: family, vCPUs, GPUs, $ an hour."""
         self.rates: dict[tuple[str, str], float] = {}
         """Meters of the price list, $ per second or hour, by region and meter."""
-        self.actions: tuple[str, ...] = ("*",)
+        self.rights: list[dict[str, Any]] = [{"actions": ["*"], "notActions": []}]
+        """What whoever asks may do, as the list of permissions says it."""
         self.boot = Boot()
         self.late: list[tuple[datetime, dict[str, Any]]] = []
         self.fails_next = False

@@ -72,7 +72,7 @@ def test_what_is_kept_warm_gets_an_end_in_the_cloud_before_it_exists(rig: Rig) -
 
 
 def test_kept_warm_without_the_right_to_end_it_is_refused(rig: Rig) -> None:
-    rig.account.actions = ("*/read", "Microsoft.App/*")
+    rig.account.rights = [{"actions": ["*/read", "Microsoft.App/*"], "notActions": []}]
     with pytest.raises(InvalidInput, match="nothing in Azure could end it") as error:
         rig.apps.plan(rig.spec(settings={"min_replicas": 1}))
     assert error.value.field == "min_replicas"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,8 @@ def seen(
         (seen(revision={"provisioningError": "quota"}), "failed", False),
         (seen(containers=[{"restartCount": 3}]), "failed", True),
         (seen("Failed"), "failed", False),
+        (replace(seen(running="Processing", tags=READY), others=1), "updating", True),
+        (replace(seen(containers=[UP], tags=READY), others=1), "ready", True),
         (seen("Deleting", containers=[UP]), "deleting", True),
         (seen(runningstatus="Stopped"), "stopped", False),
         (Seen({"properties": {"provisioningState": "InProgress"}}, None, None), "creating", None),

@@ -78,7 +78,7 @@ def test_quota_that_cannot_be_told_is_not_no(rig: Rig) -> None:
 
 
 def test_without_the_right_to_end_it_in_the_cloud_the_plan_says_so_plainly(rig: Rig) -> None:
-    rig.account.actions = ("Microsoft.MachineLearningServices/*", "*/read")
+    rig.account.rights = [{"actions": ["Microsoft.MachineLearningServices/*", "*/read"], "notActions": []}]
     plan = rig.ml.plan(rig.ml_spec())
     assert "Microsoft.Logic" not in " ".join(str(step.call) for step in plan.steps)
     assert plan.warnings[0] == (
