@@ -24,7 +24,7 @@ set -euo pipefail
 
 # wait_until SECONDS DONE FAILED COMMAND...: until the command prints DONE; for "gone", nothing or that it is not found.
 wait_until() {{
-  local missing='NotFound|NoSuch|not found|ould not find|does not exist'
+  local missing='NotFound|NOT_FOUND|NoSuch|[Nn]ot found|ould not find|annot find|does not exist'
   local seconds="$1" wanted="$2" bad="$3" said="" ok="" end
   shift 3
   end=$(( $(date +%s) + seconds ))
@@ -108,13 +108,18 @@ def _step(number: int, finding: PlannedFinding, step: PlannedStep, command: Comm
         lines.append(_line(number, shown))
     if step.wait is not None:
         until = step.wait.until()
-        goal = "gone" + "|".join(until.gone_on) if until.gone else "|".join(until.done)
+        goal = "gone" + "|".join(_spelt(until.gone_on)) if until.gone else "|".join(_spelt(until.done))
         look = [*command(until.call, finding.scope), *query(until.path)]
         lines.append(
             f"wait_until {int(until.seconds)} {shlex.quote(goal)} {shlex.quote('|'.join(until.failed))} "
             + _line(number, look)
         )
     return lines
+
+
+def _spelt(values: tuple[str, ...]) -> list[str]:
+    """Truth as the APIs say it, and as the clouds' commands print it."""
+    return [each for value in values for each in ([value, value.title()] if value in ("true", "false") else [value])]
 
 
 def _asked_of(finding: PlannedFinding, step: PlannedStep) -> list[str]:

@@ -177,7 +177,10 @@ def _undeploy(group: str, verb: str, name: str, field: str) -> Render:
     def render(asked: Mapping[str, Any]) -> Words:
         path = str(asked[name])
         flag = "--deployed-model-id" if field == "deployedModelId" else "--deployed-index-id"
-        return ("ai", group, verb, last(path), f"{flag}={asked['body'][field]}", f"--region={part(path, 'locations')}")
+        shares = ",".join(f"{key}={share}" for key, share in asked["body"].get("trafficSplit", {}).items())
+        split = (f"--traffic-split={shares}",) if shares else ()
+        region = f"--region={part(path, 'locations')}"
+        return ("ai", group, verb, last(path), f"{flag}={asked['body'][field]}", *split, region)
 
     return render
 
@@ -264,7 +267,10 @@ _SPECIAL: Mapping[str, Render] = {
 
 
 def query(path: str) -> Words:
-    """What makes gcloud print the one value at a path: its paths are those of the answer."""
+    """What makes gcloud print the one value at a path: its paths are those of the answer, lists marked as such."""
+    head, _, rest = path.partition(".")
+    if head in ("deployedModels", "deployedIndexes"):
+        return (f'--format=value({head}[].{rest}.list(separator="|"))',)
     return (f"--format=value({path})",) if path else ("--format=value(name)",)
 
 

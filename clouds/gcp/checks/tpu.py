@@ -79,7 +79,8 @@ NODE_IDLE = WasteCheck(
     reversal="cannot be undone",
     category="ai",
     order=10,
-    recovery="deploy_endpoint makes another one; the chips may not be had again, and its boot disk is lost.",
+    recovery="deploy_endpoint makes another one; the chips may not be had, its boot disk is lost. A queued resource "
+    "of it stays, as a husk.",
     meter="TPU chips by the hour",
     min_age=timedelta(days=2),
     spares=(
@@ -93,14 +94,14 @@ NODE_IDLE = WasteCheck(
 
 
 def _dead(row: Row, seen: Seen) -> Waste | None:
-    del seen
     state = str(row.get("state"))
     unwell = state == "READY" and row.get("health") in ("UNHEALTHY_TENSORFLOW", "UNHEALTHY_MAINTENANCE", "TIMEOUT")
     if state not in _DEAD and not unwell:
         return None
-    if unwell:  # it bills, and another check prices a node that does nothing
-        return Waste(f"READY but {row['health']}: {row.get('healthDescription', 'no reason given')}"[:200],
-                     evidence=_facts(row), free=False)  # fmt: skip
+    if unwell:  # it bills; since when it is so is not said
+        why = str(row.get("healthDescription") or "no reason given")[:150]
+        lines = meters.node(row, words.name_place(row, seen.at))
+        return Waste(f"READY but {row['health']}: {why}", lines, bound="at most", evidence=_facts(row))
     return Waste(f"{state}: it computes nothing and holds its name and quota", free=True, evidence=_facts(row))
 
 
@@ -108,7 +109,8 @@ NODE_DEAD = WasteCheck(
     id="tpu-node-dead", title="TPU node that is stopped, preempted or unhealthy", kind=NODE, judge=_dead,
     why="A preempted or stopped node stays listed until somebody deletes it, and its name and quota stay taken.",
     remove=_delete_node, steps=_NODE_STEPS, reversal="cannot be undone", category="ai", order=11,
-    recovery="deploy_endpoint makes another one; its boot disk is lost.", meter="none while it is stopped",
+    recovery="deploy_endpoint makes another one; its boot disk is lost. A queued resource of it stays, as a husk.",
+    meter="none while it is stopped; TPU chips by the hour, at most, while it is READY",
     min_age=timedelta(hours=1), spares=("READY and healthy", "made by GKE", "younger than an hour"),
     unchecked=("disks that were attached to it",),
 )  # fmt: skip

@@ -96,19 +96,22 @@ def _endpoint(row: Row, seen: Seen) -> Waste | None:
 
 
 def _undeploy(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    name = str(doomed.row["name"])
-    where = {"name": name}
-    return tuple(
-        step(
-            f"undeploy-{number}", f"undeploy the model {each.get('displayName') or each['id']} from {words.last(name)}",
-            "aiplatform.projects.locations.endpoints.undeployModel",
-            {"endpoint": name, "body": {"deployedModelId": each["id"]}}, "can be undone",
-            _without("aiplatform.projects.locations.endpoints.get", where, "deployedModels.id",
-                     doomed.row.get("deployedModels") or (), number),
-            capacity=True,
+    """Those without traffic first: Vertex refuses to take away one that has a share while others stay."""
+    name, shares = str(doomed.row["name"]), doomed.row.get("trafficSplit") or {}
+    models = sorted(doomed.row.get("deployedModels") or (), key=lambda each: words.number(shares.get(str(each["id"]))))
+    steps = []
+    for number, each in enumerate(models, 1):
+        body: dict[str, Any] = {"deployedModelId": each["id"]}
+        if number < len(models) and words.number(shares.get(str(each["id"]))):
+            body["trafficSplit"] = {str(models[-1]["id"]): 100}
+        text = f"undeploy the model {each.get('displayName') or each['id']} from {words.last(name)}"
+        wait = _without(
+            "aiplatform.projects.locations.endpoints.get", {"name": name}, "deployedModels.id", models, number
         )
-        for number, each in enumerate(doomed.row.get("deployedModels") or (), 1)
-    )  # fmt: skip
+        operation = "aiplatform.projects.locations.endpoints.undeployModel"
+        parameters = {"endpoint": name, "body": body}
+        steps.append(step(f"undeploy-{number}", text, operation, parameters, "can be undone", wait, capacity=True))
+    return tuple(steps)
 
 
 def _without(operation: str, where: Any, path: str, every: Iterable[Any], number: int) -> Until:

@@ -10,6 +10,7 @@ from clouds.errors import InvalidInput
 from clouds.gcp.checks import PACK
 from clouds.gcp.checks.commands import account_line, command, query
 from clouds.models import Call, Scope
+from clouds.models.removal import Doomed
 from clouds.models.waste import WasteCheck
 from tests.clouds.gcp.checks.stage import NOW, PROJECT, Account, waste
 from tests.clouds.gcp.checks.test_pack import REMOVABLE, steps_of
@@ -123,3 +124,24 @@ def test_the_script_of_a_plan_parses_and_names_the_project_in_every_command(acco
         bash = shutil.which("bash")
         if bash is not None:
             subprocess.run([bash, "-n", str(file)], check=True, timeout=30)
+
+
+def test_models_leave_an_endpoint_in_an_order_that_vertex_takes() -> None:
+    from clouds.gcp.checks.vertex import ENDPOINT_IDLE
+
+    name = "projects/shop-prod/locations/us-central1/endpoints/7"
+    models = [{"id": "1"}, {"id": "2"}, {"id": "3"}]
+    row = {"name": name, "deployedModels": models, "trafficSplit": {"1": 60, "2": 40}}
+    assert not isinstance(ENDPOINT_IDLE.remove, str)
+    steps = ENDPOINT_IDLE.remove(Doomed(row, AT, name, "7", "m"))
+    assert [step.call.parameters["body"] for step in steps] == [
+        {"deployedModelId": "3"},
+        {"deployedModelId": "2", "trafficSplit": {"1": 100}},
+        {"deployedModelId": "1"},
+    ]
+    assert [step.until.gone_on for step in steps if step.until] == [("2", "1"), ("1",), ()]
+    assert "--traffic-split=1=100" in command(steps[1].call, AT)
+
+
+def test_a_list_is_printed_so_that_the_script_can_compare_it() -> None:
+    assert query("deployedModels.id") == ('--format=value(deployedModels[].id.list(separator="|"))',)
