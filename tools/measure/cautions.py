@@ -18,6 +18,8 @@ CACHED_SHARE = 0.25
 SLOW_RATIO = 5.0
 SLOW_MS = 100.0
 """A first token that took five times as long as that of half of its batch, and more than a tenth of a second."""
+UNTIMED = {"answers", "drafters"}
+"""Parts that have no figure of the time to a first token."""
 EXCEPT = {"paced": " (but a stalled reply that came to its end is in the times from when due)"}
 UNSTEADY = 0.15
 """Repeats of the same batch that differ by more than this share of their median."""
@@ -127,7 +129,7 @@ def _counted(part: Part) -> Iterator[Caution]:
             text=f"{where}: {count} of {part.requests} replies came without usage; their chunks were counted as "
             "tokens.",
         )
-    if (count := part.cautions.get(CACHED, 0)) and part.name != "answers":
+    if (count := part.cautions.get(CACHED, 0)) and part.name not in UNTIMED:
         yield Caution(
             kind=CACHED,
             text=f"{where}: {count} of {part.requests} prompts came in part from the engine's cache, so TTFT is too "

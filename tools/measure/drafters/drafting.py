@@ -16,7 +16,7 @@ from tools.measure.client import Batch, ChatRequest
 from tools.measure.drafters.counters import counted, counters
 from tools.measure.drafters.prompts import KINDS
 from tools.measure.drafters.steps import FORMULAS, Steps, steps_of
-from tools.measure.load import throughput
+from tools.measure.load import WARM, throughput
 from tools.measure.measurement import Ask, Bench, Measurement, Taken, figure_of
 from tools.measure.record import Better, Figure, Scalar
 
@@ -40,8 +40,8 @@ class DraftersPlan:
 
     @property
     def steps(self) -> int:
-        """One a batch."""
-        return self.repeats * (len(self.kinds) + len(self.levels))
+        """One a batch, and the warm-up."""
+        return 1 + self.repeats * (len(self.kinds) + len(self.levels))
 
     def request(self, kind: str, position: int = 0) -> ChatRequest:
         """The same words in every run: what a drafter guesses depends on them."""
@@ -66,7 +66,8 @@ def plan(ask: Ask) -> DraftersPlan:
 
 
 async def run(plan: DraftersPlan, bench: Bench) -> None:
-    """Round by round: each kind alone, then each level with the kinds in turn."""
+    """A warm-up that is in no figure; then round by round each kind alone, and each level with the kinds in turn."""
+    await bench.together(WARM, [plan.request(plan.kinds[0])], "drafters: warm-up, in no figure")
     for repeat in range(plan.repeats):
         for kind in plan.kinds:
             says = f"drafters: {kind}, {repeat + 1} of {plan.repeats}"

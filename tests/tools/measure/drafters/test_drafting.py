@@ -47,8 +47,8 @@ def test_tokens_a_step_and_guesses_kept_come_from_what_the_counters_moved_by(tmp
     assert (value(run, "drafters.tokens_per_second") or 0) > 0
     part = run.part("drafters")
     assert part is not None
-    assert [batch.label for batch in part.batches] == 2 * ["kind code", "kind story", "at 4"]
-    assert part.batches[2].counters == {"generated": 52, "drafted": 48, "accepted": 32}
+    assert [batch.label for batch in part.batches] == ["warm-up", *2 * ["kind code", "kind story", "at 4"]]
+    assert part.batches[3].counters == {"generated": 52, "drafted": 48, "accepted": 32}
 
 
 def test_the_geometric_mean_is_that_of_the_kinds(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_every_run_sends_the_same_words_and_no_level_of_one() -> None:
     first, second = plan(Ask(STANDARD, "a")), plan(Ask(STANDARD, "b"))
     assert first == second
     assert (first.kinds, first.repeats, first.tokens, first.levels) == (tuple(KINDS), 3, 256, (4, 16))
-    assert first.steps == 3 * (6 + 2)
+    assert first.steps == 1 + 3 * (6 + 2)
     assert plan(Ask(QUICK, "a")).tokens == 48
 
 
