@@ -216,7 +216,7 @@ class GcpCapacity:
         return (
             f"Google tells nobody whether a TPU is free; only a create does. A spot create of {machine.type} fails "
             f"within seconds and free of charge where there is none; where there is one it costs {cost}. It is sent "
-            "only when asked for: deploy_endpoint with market=spot, and delete_endpoint."
+            "only when asked for: deploy_endpoint with engine_settings probe=true."
         )
 
 
