@@ -215,7 +215,8 @@ def _rows(pool: Pool, limit: Limit, look: Look, asked: Asked) -> Iterator[Quota]
     for place, value in places.items():
         if asked.has(place):
             yield Quota(
-                name=pool.words, code=pool.id, scope=place, limit=value,
+                name=pool.words if value >= 0 else f"{pool.words} (no limit)", code=pool.id, scope=place,
+                limit=value if value >= 0 else None,
                 used=limit.used[place] if place in limit.used else used(place), unit=pool.unit,
                 adjustable=limit.adjustable,
             )  # fmt: skip

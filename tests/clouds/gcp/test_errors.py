@@ -124,6 +124,26 @@ def test_the_other_codes_of_an_operation(code: int, message: str, kind: type[Clo
     assert type(of_operation(operation(code, message), "creating n")) is kind
 
 
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Quota exceeded for total allowable count of GPUs per project per region.", QuotaTooSmall),
+        ("Revision is not ready: MemAllocPerProjectRegion requested: 85899345920 allowed: 42949672960", QuotaTooSmall),
+        ("project exceeded its quota limit for run.googleapis.com/nvidia_l4_gpu_allocation", QuotaTooSmall),
+        ("Quota limit 'tpu.googleapis.com/qps/create' has been exceeded", Throttled),
+        ("Machine type with name 'ct6e-standard-1t' does not exist in zone 'us-south1-a'.", NotOffered),
+    ],
+)
+def test_failures_that_others_reported_are_told_by_their_words(message: str, kind: type[CloudError]) -> None:
+    assert type(of_status({"code": 9, "message": message}, "waiting")) is kind
+    assert type(of_answer(400, {"error": {"code": 400, "message": message}}, {}, "asking")) is kind
+
+
+def test_a_stockout_that_speaks_of_quota_is_a_stockout() -> None:
+    inner = {"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": "Quota exceeded: the zone has no resources"}
+    assert type(of_operation({"error": {"errors": [inner]}}, "creating")) is NoCapacity
+
+
 def test_a_stockout_of_compute_engine_names_the_zones_that_have_some() -> None:
     error = of_operation(STOCKOUT, "creating vm1")
     assert type(error) is NoCapacity

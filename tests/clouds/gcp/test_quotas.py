@@ -155,6 +155,14 @@ def test_a_general_limit_gives_way_to_a_place_of_its_own(google: Google) -> None
     assert {each.scope: each.limit for each in found} == {"us-west4-a": 16.0, "us-west4-b": 2.0}
 
 
+def test_a_quota_without_a_limit_is_told_from_an_unknown_one(google: Google) -> None:
+    google.on(LIST, {"quotaInfos": [row(V5E[0], "us-west4-a", -1)]})
+    google.on(NODES, {})
+    google.on(QUEUED, {})
+    (quota,) = read(google, V5E[0]).found
+    assert (quota.name, quota.limit) == ("v5e in the TPU API, on demand, by zone (no limit)", None)
+
+
 def test_a_zone_that_was_asked_for_shows_its_region_and_no_other_place(google: Google) -> None:
     google.on(
         LIST, {"quotaInfos": [row(V5E[0], "us-west4-a", 1), row(V5E[1], "us-west4", 2), row(V5E[2], "us-west1-c", 3)]}
