@@ -60,6 +60,7 @@ def test_a_secret_is_refused_by_where_it_is_and_withheld(value: Any, where: str)
 
 HARMLESS: list[Any] = [
     {"api_key": "env:HF_TOKEN", "password": "", "token": None, "secret": "file:/home/me/key"},
+    {"HF_TOKEN": "${{keyvault:https://team.vault.azure.net/secrets/hf}}"},
     {"api_key": "***", "HF_TOKEN": "${HF_TOKEN}", "client_secret": "arn:aws:secretsmanager:us-east-2:1:secret:x"},
     {"argv": ["llama-server", "--api-key-file", "/home/me/key", "--max-tokens", "12", "-c", "2048"]},
     {"Environment": [{"Name": "MODEL", "Value": "google/gemma-4-E2B-it"}]},

@@ -180,3 +180,16 @@ def test_an_end_that_has_passed_meanwhile_ends_it(rig: Rig) -> None:
     with pytest.raises(Conflict, match="only after its own end"):
         rig.deploy(ttl_hours=0.1)
     assert rig.account.billing() == []
+
+
+def test_a_hugging_face_token_reaches_azure_as_a_secret_and_the_ledger_by_name(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_veryverysecrettoken1234")
+    endpoint = rig.deploy(settings={"hf_token_env": "HF_TOKEN"})
+    app = rig.account.of("Microsoft.App/containerApps")[0]
+    assert app.held["secrets"]["hf-token"] == "hf_veryverysecrettoken1234"
+    assert "hf_very" not in json.dumps(app.shown())
+    assert "hf_very" not in json.dumps([step.call.parameters for step in rig.book.steps(endpoint.deployment)])
+    files = [path.read_bytes() for path in rig.book.home.rglob("*") if path.is_file()]
+    assert not any(b"hf_very" in content for content in files)

@@ -41,7 +41,8 @@ def test_time_out_and_concurrency_are_raised_from_the_defaults_that_spoil_a_benc
 def test_a_token_is_only_named_and_azure_puts_it_in(rig: Rig) -> None:
     where = "https://team.vault.azure.net/secrets/hf"
     settings = {"file": "a.gguf", "hf_token_from": where}
-    body = rig.ml.plan(rig.ml_spec(settings=settings)).steps[4].call.parameters["body"]
+    plan = rig.begin(rig.ml.plan(rig.ml_spec(settings=settings)))  # and the ledger takes it
+    body = plan.steps[4].call.parameters["body"]
     assert body["properties"]["environmentVariables"]["HF_TOKEN"] == "${{keyvault:" + where + "}}"
 
 
