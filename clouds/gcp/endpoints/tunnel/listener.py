@@ -51,14 +51,15 @@ class Tunnel:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def _ended(self) -> None:
+        for _ in range(5):  # asyncio loses a connection whose server closes between its accepting and its beginning
+            await asyncio.sleep(0)
         if self._server is not None:
             self._server.close()
-        await asyncio.sleep(0)  # connections that were just accepted show themselves
-        tasks = [*self._busy]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for _ in range(5):  # a connection that was being opened closes its socket some turns later
+        for _ in range(10):  # one that was just accepted shows itself, and one that was being opened closes, turns later
+            tasks = [*self._busy]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.sleep(0)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -47,6 +47,8 @@ class Relay:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _end(self) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
         self._server.close()
         tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in tasks:

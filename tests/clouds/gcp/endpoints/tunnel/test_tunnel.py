@@ -20,7 +20,7 @@ BODY = bytes(range(256)) * 4096
 
 class Large(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        got = self.rfile.read(int(self.headers["Content-Length"]))
+        got = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.send_response(200)
         self.send_header("Content-Length", str(len(BODY)))
         self.send_header("X-Got", str(len(got)))
