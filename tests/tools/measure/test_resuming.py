@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from tests.tools.measure.scripted import Said, speaking
-from tools.context import Clouds, Target
+from tests.tools.measure.walked import walked, wish_of
+from tools.context import Target
 from tools.ledger import Book
 from tools.measure import store
-from tools.measure.measure_model import measure_model
-from tools.measure.measured import MeasureResult
-from tools.progress import CallProgress
-from tools.settings import Settings
+from tools.measure.walk import Measured
 
 
 @pytest.fixture
@@ -25,18 +23,10 @@ def book(tmp_path: Path) -> Iterator[Book]:
         yield book
 
 
-def _measure(url: str, book: Book, folder: Path, operation: str, *measurements: str) -> MeasureResult:
+def _measure(url: str, book: Book, folder: Path, operation: str, *measurements: str) -> Measured:
     book.journal.operation = operation
-    return measure_model(
-        Target(url),
-        Clouds((), (), book.home, lambda name, _home: pytest.fail(name)),
-        Settings.load({}, folder),
-        book,
-        CallProgress(),
-        profile="quick",
-        measurements=measurements,
-        options=("ladder.limit=12", "ladder.repeat=2"),
-    )
+    wish = wish_of(book, folder, measurements, ("ladder.limit=12", "ladder.repeat=2"))
+    return walked(Target(url), wish, book)
 
 
 def _killed(path: Path, answered: int) -> None:
@@ -54,12 +44,12 @@ def _killed(path: Path, answered: int) -> None:
 def test_a_ladder_goes_on_where_its_worker_died(tmp_path: Path, book: Book) -> None:
     with speaking(lambda body: Said("Answer: 4 " + "word " * 15, tokens=body["max_tokens"])) as server:
         first = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
-        _killed(Path(first.file), 7)
+        _killed(first.path, 7)
         whole, server.bodies[:] = len(server.bodies), []
         second = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
     assert (whole, len(server.bodies)) == (40 + 12 + 2, 6 + 2), "six not answered, and two asked twice"
-    assert (second.file, second.state) == (first.file, "complete")
-    run = store.read(Path(second.file))
+    assert (second.path, second.run.state) == (first.path, "complete")
+    run = store.read(second.path)
     ladder = run.part("ladder")
     assert ladder is not None
     assert len(ladder.items) == 14
@@ -73,17 +63,17 @@ def test_a_run_that_was_whole_is_not_made_again(tmp_path: Path, book: Book) -> N
         first = _measure(server.url, book, tmp_path, "op-1", "ladder")
         server.bodies.clear()
         second = _measure(server.url, book, tmp_path, "op-1", "ladder")
-    assert (second.file, second.state, server.bodies) == (first.file, "complete", [])
+    assert (second.path, second.run.state, server.bodies) == (first.path, "complete", [])
 
 
 @pytest.mark.parametrize("operation", ["op-2", ""])
 def test_another_call_makes_a_run_of_its_own(tmp_path: Path, book: Book, operation: str) -> None:
     with speaking(lambda _: Said("Answer: 4")) as server:
         first = _measure(server.url, book, tmp_path, "op-1", "ladder")
-        _killed(Path(first.file), 7)
+        _killed(first.path, 7)
         server.bodies.clear()
         second = _measure(server.url, book, tmp_path, operation, "ladder")
-    assert second.file != first.file
+    assert second.path != first.path
     assert len(server.bodies) == 14
 
 
@@ -91,4 +81,4 @@ def test_a_file_that_was_claimed_and_never_written_stops_nobody(tmp_path: Path, 
     runs: Any = book.home / "runs"
     store.claim(runs, "empty")
     with speaking(lambda _: Said("Answer: 4")) as server:
-        assert _measure(server.url, book, tmp_path, "op-1", "ladder").state == "complete"
+        assert _measure(server.url, book, tmp_path, "op-1", "ladder").run.state == "complete"

@@ -12,17 +12,19 @@ import pytest
 from clouds.errors import InvalidInput
 from tests.tools.measure.made import made
 from tests.tools.measure.rig import Rig, offered
+from tests.tools.measure.walked import walked, wish_of
 from tools.ledger import Book
-from tools.measure import store
 from tools.measure.comparing.compare import compare
+from tools.measure.comparing.differences import BASE
 from tools.measure.comparing.report import notes
 from tools.measure.measure_model import measure_model
-from tools.measure.measured import MeasureResult
 from tools.measure.options import Options
-from tools.measure.record import Departure, PlanCited
+from tools.measure.record import Departure, PlanCited, Run
 from tools.measure.registering.departures import cited
 from tools.measure.registering.plans import Planned, read, wanted, write
 from tools.measure.registering.telling import of_run
+from tools.measure.variants import Variant
+from tools.measure.walk import planned_only
 from tools.progress import CallProgress
 from tools.settings import Settings
 
@@ -40,20 +42,31 @@ def call(tmp_path: Path, book: Book, serve: Any) -> Any:
     (tmp_path / "project").mkdir()
     rig = Rig(serve(ttft=0.001, itl=0.0002))
 
-    def run(*options: str, **given: Any) -> MeasureResult:
-        clouds, target = offered(rig, book.home)
-        settings = Settings.load({}, tmp_path / "project")
-        plain = {"profile": "quick", "measurements": ("knee",)}
-        return measure_model(
-            target, clouds, settings, book, CallProgress(), options=(*KNEE, *options), **{**plain, **given}
-        )
+    def run(*options: str, measurements: tuple[str, ...] = ("knee",), levels: tuple[int, ...] = ()) -> Run | None:
+        target, project = offered(rig, book.home)[1], tmp_path / "project"
+        wish = wish_of(book, project, measurements, (*KNEE, *options), levels)
+        if wish.plans.write is not None:
+            planned_only((Variant(BASE, target),), wish, wish.plans.write)
+            return None
+        return walked(target, wish, book).run
 
     run.rig = rig  # type: ignore[attr-defined]
     return run
 
 
-def test_a_plan_is_written_and_nothing_is_asked(call: Any, tmp_path: Path) -> None:
-    result = call("plan.write=plan.json", "plan.expects=no knee at one")
+def test_a_plan_is_written_and_nothing_is_asked(call: Any, tmp_path: Path, book: Book) -> None:
+    clouds, target = offered(call.rig, book.home)
+    settings, options = Settings.load({}, tmp_path / "project"), ("plan.write=plan.json", "plan.expects=no knee at one")
+    result = measure_model(
+        target,
+        clouds,
+        settings,
+        book,
+        CallProgress(),
+        profile="quick",
+        measurements=("knee",),
+        options=(*KNEE, *options),
+    )
     assert (result.state, result.run, call.rig.truth.bodies) == ("planned", "", [])
     data = json.loads((tmp_path / "project" / "plan.json").read_text())
     assert data["sha256"] in result.headline
@@ -65,7 +78,7 @@ def test_a_plan_is_written_and_nothing_is_asked(call: Any, tmp_path: Path) -> No
 
 def test_a_run_that_follows_its_plan_cites_it_and_departs_in_nothing(call: Any) -> None:
     call("plan.write=plan.json")
-    run = store.read(Path(call("plan.file=plan.json").file))
+    run = call("plan.file=plan.json")
     assert run.plan is not None
     assert (run.plan.file, run.plan.departures) == ("plan.json", ())
     assert len(run.plan.sha256) == 64
@@ -76,8 +89,7 @@ def test_every_departure_is_there_with_its_time_and_reason(call: Any) -> None:
     call("plan.write=plan.json")
     call.rig.model = "larger"
     options = ("plan.file=plan.json", "plan.reason=the first model was gone")
-    result = call(*options, levels=(2,), measurements=("knee", "decode"))
-    run = store.read(Path(result.file))
+    run = call(*options, levels=(2,), measurements=("knee", "decode"))
     assert run.plan is not None
     found = {each.what: (each.planned, each.done, each.reason) for each in run.plan.departures}
     reason = "the first model was gone"
@@ -87,19 +99,19 @@ def test_every_departure_is_there_with_its_time_and_reason(call: Any) -> None:
     assert found["decode long_tokens"] == ("", "72", reason)
     assert all(each.at.startswith("20") and each.at.endswith("Z") for each in run.plan.departures)
     assert run.plan.departures[0].at <= run.ended.replace("+00:00", "Z")
-    assert any("departures: model was larger instead of smol" in note for note in result.notes)
+    assert "departures: model was larger instead of smol" in of_run(run)
 
 
 def test_a_run_without_a_plan_says_exploratory(call: Any) -> None:
-    result = call()
-    assert store.read(Path(result.file)).plan is None
-    assert any(note.startswith("Exploratory: no plan") for note in result.notes)
+    run = call()
+    assert run.plan is None
+    assert of_run(run).startswith("Exploratory: no plan")
 
 
 def test_what_was_planned_and_is_missing_is_a_departure(call: Any) -> None:
     call("plan.write=plan.json")
     call.rig.truth.fault = lambda n, _body: "500" if n > 1 else ""
-    run = store.read(Path(call("plan.file=plan.json").file))
+    run = call("plan.file=plan.json")
     assert run.state == "incomplete"
     assert run.plan is not None
     assert [(each.planned, each.done) for each in run.plan.departures] == [("measured", "missing")]

@@ -54,7 +54,7 @@ RESULTS: dict[str, Callable[[Desk], Result]] = {
     "plan_cleanup": lambda d: plan_cleanup(d.clouds, d.settings, d.book, CallProgress(), checks=("disk-free",)),
     "check_setup": lambda d: check_setup(d.clouds, d.settings, d.book, CallProgress(), sign_in=False),
     "list_runs": lambda d: list_runs(d.settings, d.book),
-    "compare_runs": lambda d: compare_runs(tuple(f"r{n}" for n in range(6)), d.settings, d.book),
+    "compare_runs": lambda d: compare_runs(tuple(f"r{n}" for n in range(5)), d.settings, d.book),
     "measure_model": lambda d: _measured(d.book.home),
     "scan_waste": lambda d: d.scan(),
 }
