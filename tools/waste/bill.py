@@ -44,19 +44,19 @@ def added(scan: Scan, clouds: Clouds, named: tuple[str, ...], now: datetime) -> 
     days = 0
     for name, (bill, scope) in bills(clouds, named).items():
         cloud = clouds.get(name)
-        call = bill.ask(now)
         days = max(days, bill.days)
         try:
+            call = bill.ask(now)
             if isinstance(cloud.api, Missing):
                 continue
             guarded = cloud.reading(frozenset({str(call)})) if cloud.reading is not None else cloud.api
-            answer = ReadsOnly(guarded, frozenset({str(call)})).send(call, scope=scope)
+            spent = bill.lines(ReadsOnly(guarded, frozenset({str(call)})).send(call, scope=scope))
         except CloudError as error:
             problems.append(f"{name}: {why(error)}")
             continue
         paid += bill.charge.usd
         looked = set(scan.checks)
-        for service, usd in bill.lines(answer).items():
+        for service, usd in spent.items():
             total += usd
             if any(
                 check == word or check.startswith(f"{word}-")

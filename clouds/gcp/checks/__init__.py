@@ -24,6 +24,7 @@ from clouds.gcp.checks import (
     vertex_more,
     words,
 )
+from clouds.gcp.checks.bill import BILL
 from clouds.gcp.checks.commands import account_line, command, query
 from clouds.models import Call, Scope
 from clouds.models.waste import Listing, Row, WasteCheck
@@ -77,6 +78,7 @@ PACK = WastePack(
     home="",
     scope=lambda place, _account: Scope(None, place),
     inventory=INVENTORY,
+    bill=BILL,
     lost=words.lost,
     permissions=permissions.permissions,
     policy=permissions.scanner_text,

@@ -28,6 +28,17 @@ from tools.waste.scan import Wanted, scan
 LIST = "compute.disks.aggregatedList"
 GONE = Answer(404, {"error": {"code": 404, "message": "The resource was not found", "status": "NOT_FOUND"}})
 
+IN_USE = Answer(
+    400,
+    {
+        "error": {
+            "code": 400,
+            "message": "The disk is in use by 'web'",
+            "errors": [{"reason": "resourceInUseByAnotherResource"}],
+        }
+    },
+)
+
 
 class World(Stage):
     """Two projects with a disk each; a snapshot is ready at the second look."""
@@ -64,8 +75,7 @@ class World(Stage):
                 return {"name": "s", "status": "READY" if self.looks[project] > 1 else "CREATING"}
             case "compute.disks.delete":
                 if project in self.protected:
-                    return Answer(400, {"error": {"code": 400, "message": "The disk is in use by 'web'",
-                                                  "errors": [{"reason": "resourceInUseByAnotherResource"}]}})  # fmt: skip
+                    return IN_USE
                 self.disks[project] = False
                 return {"name": "operation-2", "status": "RUNNING"}
             case "compute.disks.get":
