@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HOME = Scope("us-east-1")
 """The Price List API is not in every region; its answers cover all of them."""
 READS = (Call("pricing", "GetProducts"), Call("ec2", "DescribeSpotPriceHistory"))
-_PREFIX = re.compile(r"^[A-Z]{2,4}\d?-")  # USE2-, EU-, APN1-; us-east-1 has none or USE1-
+_PREFIX = re.compile(r"^(?:[A-Z]{2,4}\d|EU)-")  # USE2-, EU-, APN1-; us-east-1 has none or USE1-; VPN- is none
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from clouds.aws import instances
-from clouds.aws.meters import METERS, Meter, rows
-from clouds.aws.pricelist import HOME, offers, products
+from clouds.aws.meters import METERS, Meter, maker, rows
+from clouds.aws.pricelist import HOME, Offer, offers, products
 from clouds.aws.prices import BUNDLED, Row, refreshed_path, rows_of
 from clouds.aws.regions import DEFAULT
 from clouds.errors import Unexpected
@@ -20,6 +20,7 @@ from clouds.errors import Unexpected
 if TYPE_CHECKING:
     from clouds.aws.api import AwsApi
 
+_Listed = dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Offer, ...]]
 KEEPS = 0.8
 """Share of a meter's known rows that must be there again; fewer means that the question was answered in part."""
 JUMP = 3.0
@@ -48,6 +49,8 @@ class Refreshed:
     suspect: tuple[str, ...]
     kept: tuple[str, ...]
     """Sections that no meter covers: they stay with their own dates."""
+    empty: tuple[str, ...] = ()
+    """Meters that found nothing and had nothing: their filter may be wrong, and what they would price is unpriced."""
 
 
 def refresh(
@@ -55,6 +58,7 @@ def refresh(
     home: Path,
     *,
     target: Path | None = None,
+    meters: Sequence[Meter] = METERS,
     report: Callable[[str], None] = lambda _: None,
 ) -> Refreshed:
     """Ask for every meter, join with what no meter covers, write all or nothing.
@@ -67,12 +71,15 @@ def refresh(
     known = {row.key for row in old}
     fresh: dict[tuple[str, str], Row] = {}
     read: Counter[str] = Counter()
-    for meter in METERS:
+    listed: _Listed = {}
+    empty: list[str] = []
+    for meter in meters:
         report(f"{meter.service}: {meter.key}")
-        found = [row for row in _read(api, meter) if row.key in known or _accelerated(row.key)]
-        _refuse_a_loss(meter, old, found)
+        found = [row for row in _read(api, meter, listed) if meter.every_kind or row.key in known or _fast(row.key)]
+        _refuse_a_loss(meter, [row for row in old if maker(row.key, meters) is meter], found)
         fresh.update({(row.key, row.location): row for row in found})
         read[meter.section] += len(found)
+        empty += [] if found else [meter.key]
     before = {(row.key, row.location): row for row in old if not row.suspect}
     judged = [_judged(row, before.get(place)) for place, row in fresh.items()]
     answered = {(row.key, row.location) for row in judged if not row.suspect}
@@ -90,30 +97,45 @@ def refresh(
         new=sum(1 for place in fresh if place not in before),
         sections=tuple(Section(name, had[name], read[name], sizes[name]) for name in sorted(sizes)),
         suspect=tuple(f"{row.key} {row.location}: {row.suspect}" for row in judged if row.suspect),
-        kept=tuple(sorted(set(sizes) - {meter.section for meter in METERS})),
+        kept=tuple(sorted(set(sizes) - {meter.section for meter in meters})),
+        empty=tuple(empty),
     )
 
 
-def _read(api: AwsApi, meter: Meter) -> list[Row]:
+def _read(api: AwsApi, meter: Meter, listed: _Listed) -> list[Row]:
+    """A meter's rows; what several meters read is asked once."""
     places = DEFAULT if meter.each_region else ("",)
     found: list[Row] = []
     for region in places:
         where = {**meter.where, "regionCode": region} if region else dict(meter.where)
-        listed = api.send(products(meter.service, **where), scope=HOME).get("PriceList", [])
-        found += rows(meter, offers(listed))
+        question = (meter.service, tuple(sorted(where.items())))
+        if question not in listed:
+            answer = api.send(products(meter.service, **where), scope=HOME)
+            listed[question] = tuple(_bare(offer) for offer in offers(answer.get("PriceList", [])))
+        found += rows(meter, listed[question])
     return found
 
 
-def _accelerated(key: str) -> bool:
+_NEEDED = frozenset(
+    ["regionCode", *(name for meter in METERS for name in (*meter.having, *(said[0] for said in meter.said.values())))]
+)
+
+
+def _bare(offer: Offer) -> Offer:
+    """Without the thirty attributes that no meter reads: a service lists tens of thousands of offers."""
+    return replace(offer, attributes={name: offer.attributes[name] for name in _NEEDED if name in offer.attributes})
+
+
+def _fast(key: str) -> bool:
     kind = key.split("/")[1] if key.count("/") == 2 else ""
     return instances.find(kind) is not None
 
 
 def _refuse_a_loss(meter: Meter, old: Iterable[Row], found: Iterable[Row]) -> None:
-    had = {(row.key, row.location) for row in old if meter.covers(row.key) and not row.suspect}
+    had = {(row.key, row.location) for row in old if not row.suspect}
     have = {(row.key, row.location) for row in found}
     again = len(had & have)
-    if not have or (had and again < KEEPS * len(had)):
+    if had and again < KEEPS * len(had):
         missing = sorted(" in ".join(place) for place in had - have)
         raise Unexpected(
             f"refreshing {meter.key} from {meter.service}",
@@ -162,6 +184,7 @@ def command(home: Path, *, bundled: bool, report: Callable[[str], None]) -> tupl
     done = refresh(cast("AwsApi", connect(home).api), home, target=BUNDLED if bundled else None, report=report)
     lines = [f"{done.rows:,} rows in {done.path}: {done.changed:,} changed, {done.new:,} new."]
     lines += [f"{each.name}: {each.before:,} before, {each.read:,} read, {each.after:,} now" for each in done.sections]
+    lines += [f"nothing listed for {', '.join(done.empty)}: unpriced"] if done.empty else []
     lines += [f"suspect, the old price was kept: {each}" for each in done.suspect]
     lines += [f"no meter covers {', '.join(done.kept)}: kept with their own dates"] if done.kept else []
     return tuple(lines)

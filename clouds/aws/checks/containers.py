@@ -173,6 +173,16 @@ SERVICE_REQUESTS = usage(
 )
 
 
+def _fargate(row: Row, task: Row) -> str:
+    """Which of Fargate's prices: ARM, Windows and Spot each have their own."""
+    platform = task.get("runtimePlatform") or {}
+    if any(each.get("capacityProvider") == "FARGATE_SPOT" for each in row.get("capacityProviderStrategy", ())):
+        return "-spot"
+    if str(platform.get("operatingSystemFamily", "")).startswith("WINDOWS"):
+        return "-windows"
+    return "-arm" if platform.get("cpuArchitecture") == "ARM64" else ""
+
+
 def _service(row: Row, seen: Seen) -> Waste | None:
     if not serving(row):
         return None
@@ -182,9 +192,10 @@ def _service(row: Row, seen: Seen) -> Waste | None:
     task = seen.one(TASK, row) or {}
     count = row["runningCount"]
     vcpu, memory = int(task.get("cpu") or 0) / 1024, int(task.get("memory") or 0) / 1024
+    kind = _fargate(row, task)
     meters = (
-        Meter("fargate/vcpu", "vCPU-hour", round(vcpu * count, 4)),
-        Meter("fargate/memory", "GB-hour", round(memory * count, 4)),
+        Meter(f"fargate/vcpu{kind}", "vCPU-hour", round(vcpu * count, 4)),
+        Meter(f"fargate/memory{kind}", "GB-hour", round(memory * count, 4)),
     )
     return Waste(
         reason=f"{count} tasks, no request in 14 days and CPU never above {cpu:.1f} %",

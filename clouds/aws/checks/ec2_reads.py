@@ -109,6 +109,10 @@ INTERFACE = Kind(
 )
 
 
+_IO2_TIERS = (32_000, 64_000)
+"""Above each of these an io2 volume pays less for an IOPS (meters `VolumeP-IOPS.io2.tier2` and `.tier3`)."""
+
+
 def volume_meters(row: Row) -> tuple[Meter, ...]:
     """What a volume costs: its size, and what of IOPS and throughput is provisioned beyond what is included.
 
@@ -120,7 +124,12 @@ def volume_meters(row: Row) -> tuple[Meter, ...]:
     if kind == "gp3" and iops > 3000:
         meters.append(Meter("ebs/gp3-iops", "IOPS-month", iops - 3000))
     if kind in ("io1", "io2") and iops:
-        meters.append(Meter(f"ebs/{kind}-iops", "IOPS-month", iops))
+        first = min(iops, _IO2_TIERS[0]) if kind == "io2" else iops
+        meters.append(Meter(f"ebs/{kind}-iops", "IOPS-month", first))
+    if kind == "io2" and iops > _IO2_TIERS[0]:
+        meters.append(Meter("ebs/io2-iops-tier2", "IOPS-month", min(iops, _IO2_TIERS[1]) - _IO2_TIERS[0]))
+    if kind == "io2" and iops > _IO2_TIERS[1]:
+        meters.append(Meter("ebs/io2-iops-tier3", "IOPS-month", iops - _IO2_TIERS[1]))
     if kind == "gp3" and throughput > 125:
         meters.append(Meter("ebs/gp3-throughput", "MiBps-month", throughput - 125))
     return tuple(meters)

@@ -104,10 +104,11 @@ def _fsx(row: Row, seen: Seen) -> Waste | None:
         return None
     kind, size = row["FileSystemType"].lower(), row["StorageCapacity"]
     about = row.get("WindowsConfiguration") or row.get("OntapConfiguration") or row.get("OpenZFSConfiguration") or {}
-    storage = f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}"
-    meters = [Meter(storage, "GB-month", size)]
+    laid = str(about.get("DeploymentType", "unknown")).lower().replace("_", "-")
+    zones = laid.split("-")[0] if kind == "windows" else laid  # Windows has one price for both of its single-zone types
+    meters = [Meter(f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}/{zones}", "GB-month", size)]
     if about.get("ThroughputCapacity"):
-        meters.append(Meter(f"fsx-{kind}/throughput", "MBps-month", about["ThroughputCapacity"]))
+        meters.append(Meter(f"fsx-{kind}/throughput/{zones}", "MBps-month", about["ThroughputCapacity"]))
     linked = kind == "lustre" and bool(row.get("LustreConfiguration", {}).get("DataRepositoryConfiguration"))
     return Waste(
         reason=f"neither read nor written in 14 days; {size:,} GB {kind}",

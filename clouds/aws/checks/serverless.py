@@ -161,9 +161,10 @@ def _concurrency(row: Row, seen: Seen) -> Waste | None:
     function: Row = next(iter(seen.index(FUNCTIONS, _by_function).get(name, ())), {})
     count = row.get("AllocatedProvisionedConcurrentExecutions") or 0
     memory = function.get("MemorySize") or 128
+    arm = "-arm" if "arm64" in function.get("Architectures", ()) else ""
     return Waste(
         reason=f"{count} executions of {memory} MB kept ready, none used in 7 days",
-        meters=(Meter("lambda/provisioned-concurrency", "GB-second", round(count * memory / 1024, 4)),),
+        meters=(Meter(f"lambda/provisioned-concurrency{arm}", "GB-second", round(count * memory / 1024, 4)),),
         evidence={"executions": count, "MB": memory},
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clouds.aws.meters import METERS
+from clouds.aws.meters import BASE
 from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, rows_of
 from clouds.aws.refresh import Refreshed, refresh, written
 from clouds.errors import PermissionMissing, Unexpected
@@ -45,7 +45,7 @@ def home(path: Path) -> Path:
 
 def run(scenario: str, path: Path) -> tuple[Recorded, Refreshed]:
     recorded = Recorded(f"prices/refresh/{scenario}")
-    return recorded, refresh(recorded.api, home(path))
+    return recorded, refresh(recorded.api, home(path), meters=BASE)
 
 
 def summary(done: Refreshed) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def test_the_new_table_answers_at_once(tmp_path: Path) -> None:
 def test_a_section_that_came_back_empty_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     scenario = Recorded("prices/refresh/one_section_came_back_empty")
     with pytest.raises(Unexpected) as refused:
-        refresh(scenario.api, home(tmp_path))
+        refresh(scenario.api, home(tmp_path), meters=BASE)
     scenario.check_error(refused.value)
     assert json.loads(refreshed_path(tmp_path).read_text())["rows"] == OLD
     assert [path.name for path in refreshed_path(tmp_path).parent.iterdir()] == ["prices.json"]
@@ -86,7 +86,7 @@ def test_a_section_that_came_back_empty_is_refused_and_nothing_is_written(tmp_pa
 def test_a_section_that_lost_most_of_its_rows_is_refused_too(tmp_path: Path) -> None:
     recorded = Recorded("prices/refresh/a_price_rose_and_a_region_is_new")
     with pytest.raises(Unexpected, match=r"refreshing sagemaker-hosting.*2 of \d+ known rows|1 of \d+ known rows"):
-        refresh(recorded.api, tmp_path)
+        refresh(recorded.api, tmp_path, meters=BASE)
     assert not refreshed_path(tmp_path).exists()
 
 
@@ -116,8 +116,8 @@ def test_a_price_list_that_is_denied_changes_nothing(tmp_path: Path) -> None:
 def test_it_says_what_it_is_reading(tmp_path: Path) -> None:
     said: list[str] = []
     recorded = Recorded("prices/refresh/a_price_rose_and_a_region_is_new")
-    refresh(recorded.api, home(tmp_path), report=said.append)
-    assert said == [f"{meter.service}: {meter.key}" for meter in METERS]
+    refresh(recorded.api, home(tmp_path), meters=BASE, report=said.append)
+    assert said == [f"{meter.service}: {meter.key}" for meter in BASE]
 
 
 def test_the_bundled_table_is_written_as_a_refresh_would_write_it() -> None:
@@ -126,4 +126,4 @@ def test_the_bundled_table_is_written_as_a_refresh_would_write_it() -> None:
 
 def test_every_meter_finds_its_rows_in_the_bundled_table() -> None:
     keys = {row.key for row in rows_of(BUNDLED)}
-    assert [meter.key for meter in METERS if not any(meter.covers(key) for key in keys)] == []
+    assert [meter.key for meter in BASE if not any(meter.covers(key) for key in keys)] == []

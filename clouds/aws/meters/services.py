@@ -1,0 +1,114 @@
+"""Streams, brokers, containers, functions, clusters, directories, and SageMaker beside hosting.
+
+Usage types: filters of public cost tools (infracost `kinesis_stream.go`, `msk_cluster.go`, `mq_broker.go`,
+`eks_cluster.go`, `ecs_service.go`, `lambda_provisioned_concurrency_config.go`, `directory_service_directory.go`) and
+Price List answers and bills that public repositories quote; read 2026-11-29. None was asked of a live account here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clouds.aws.meters.meter import GB_MONTHS, HOURS, Meter
+
+_KIND = r"(?P<kind>ml\.[a-z0-9-]+\.[a-z0-9]+)"
+"""An instance type of SageMaker, whole: `ml.p5.48xlarge-Reserved` is not one."""
+_SAGEMAKER = "AmazonSageMaker"
+_SECONDS = ("Lambda-GB-Second", "GB-Seconds", "GB-Second", "Second")
+_FUNCTIONS, _TASKS = {"productFamily": "Serverless"}, {"productFamily": "Compute"}
+_KAFKA = r"(?P<kind>[a-z][a-z0-9]*\.[a-z0-9]+)"
+SERVICES = (
+    Meter("kinesis/shard", "AmazonKinesis", r"Storage-ShardHour", (*HOURS, "ShardHour"), "hour"),
+    Meter("kinesis/on-demand-stream", "AmazonKinesis", r"OnDemand-StreamHour", (*HOURS, "StreamHr"), "hour"),
+    Meter("msk/kafka.{kind}", "AmazonMSK", r"Kafka\." + _KAFKA, HOURS, "hour"),
+    Meter("msk/express.{kind}", "AmazonMSK", r"Express\." + _KAFKA, HOURS, "hour"),
+    Meter("msk/storage", "AmazonMSK", r"Kafka\.Storage\.GP2", GB_MONTHS, "GB-month"),
+    # The price of one broker; a pair or a cluster is counted by its brokers.
+    Meter(
+        "mq/{kind}/{engine}",
+        "AmazonMQ",
+        r"\S*Usage:(?P<kind>mq\.\S+)",
+        HOURS,
+        "hour",
+        {"productFamily": "Broker Instances"},
+        having={"deploymentOption": "Single-AZ"},
+        said={"engine": ("brokerEngine", {"ActiveMQ": "activemq", "RabbitMQ": "rabbitmq"})},
+    ),
+    # The surcharge of an old Kubernetes version is AmazonEKS-Hours:extendedSupport, and not this.
+    Meter("eks/cluster", "AmazonEKS", r"AmazonEKS-Hours:perCluster", HOURS, "hour"),
+    # x86 on Linux, and ARM; Windows tasks and Fargate Spot have other prices.
+    *(
+        Meter(f"fargate/{what}{ours}", "AmazonECS", usage.format(theirs), (*HOURS, *units), unit, _TASKS)
+        for ours, theirs in (("", ""), ("-arm", "ARM-"))
+        for what, usage, units, unit in (
+            ("vcpu", r"Fargate-{}vCPU-Hours:perCPU", ("vCPU-Hours",), "vCPU-hour"),
+            ("memory", r"Fargate-{}GB-Hours", ("GB-Hours",), "GB-hour"),
+        )
+    ),
+    Meter(
+        "lambda/provisioned-concurrency",
+        "AWSLambda",
+        r"Lambda-Provisioned-Concurrency",
+        _SECONDS,
+        "GB-second",
+        _FUNCTIONS,
+    ),
+    Meter(
+        "lambda/provisioned-concurrency-arm",
+        "AWSLambda",
+        r"Lambda-Provisioned-Concurrency-ARM",
+        _SECONDS,
+        "GB-second",
+        _FUNCTIONS,
+    ),
+    # What EMR takes on top of the EC2 instance; editions of other makers at another price leave a type unpriced.
+    Meter(
+        "emr/{kind}",
+        "ElasticMapReduce",
+        r"BoxUsage:(?P<kind>[a-z0-9-]+\.[a-z0-9]+)",
+        HOURS,
+        "hour",
+        each_region=True,
+    ),
+    Meter("glue/dev-endpoint-dpu", "AWSGlue", r"(?:ETL-)?DevEndpoint-DPU-Hour", ("DPU-Hour", *HOURS), "DPU-hour"),
+    Meter("directory/microsoftad/standard", "AWSDirectoryService", r"Std-MicrosoftAD-DC-Usage", HOURS, "hour"),
+    Meter("directory/microsoftad/enterprise", "AWSDirectoryService", r"MicrosoftAD-DC-Usage", HOURS, "hour"),
+)
+"""Services that bill while nobody uses them."""
+SAGEMAKER = (
+    Meter("sagemaker-notebook/{kind}/on-demand", _SAGEMAKER, rf"Notebk:{_KIND}", HOURS, "hour", each_region=True),
+    Meter("sagemaker-notebook/volume", _SAGEMAKER, r"Notebk:VolumeUsage\.gp2", GB_MONTHS, "GB-month", each_region=True),
+    Meter("sagemaker-training/{kind}/on-demand", _SAGEMAKER, rf"Train:{_KIND}", HOURS, "hour", each_region=True),
+    Meter("sagemaker-cluster/{kind}/on-demand", _SAGEMAKER, rf"Cluster:{_KIND}", HOURS, "hour", each_region=True),
+    Meter(
+        "sagemaker-studio/{kind}/on-demand",
+        _SAGEMAKER,
+        rf"Studio:(?:JupyterLab|KernelGateway|CodeEditor)-{_KIND}",
+        HOURS,
+        "hour",
+        each_region=True,
+    ),
+    Meter("sagemaker-studio/volume", _SAGEMAKER, r"Studio:VolumeUsage\.gp3", GB_MONTHS, "GB-month", each_region=True),
+)
+"""SageMaker beside its endpoints: one listing a region, shared by all of these."""
+_NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-29)"
+UNMETERED: Mapping[str, str] = {
+    "bedrock-provisioned/": f"listed by model and commitment; {_NO_TYPE}",
+    "bedrock/": _NO_TYPE,
+    "comprehend/": _NO_TYPE,
+    "directory/adconnector/": "tools disagree whether a directory or a controller is billed",
+    "directory/simplead/": "tools disagree whether a directory or a controller is billed",
+    "fargate/memory-spot": "it moves with the market",
+    "fargate/memory-windows": "its licence is billed apart",
+    "fargate/vcpu-spot": "it moves with the market",
+    "fargate/vcpu-windows": "its licence is billed apart",
+    "fsx-lustre/": "its price depends on deployment, throughput tier and compression at once",
+    "kendra/": _NO_TYPE,
+    "personalize/": _NO_TYPE,
+    "rekognition/": _NO_TYPE,
+    "s3/unfinished-uploads": "its size is not known before every part is listed",
+    "sagemaker-feature-store/": _NO_TYPE,
+    "sagemaker-mlflow/": _NO_TYPE,
+    "workspaces/": f"listed by bundle, licence and disk sizes; {_NO_TYPE}",
+}
+"""What checks count and nothing fetches, by the beginning of its key, with the reason: findings say `unpriced`."""

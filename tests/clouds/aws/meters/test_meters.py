@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from clouds.aws.api import AwsApi
+from clouds.aws.meters import BASE, METERS, UNMETERED, maker
+from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, rows_of
+from clouds.aws.refresh import Refreshed, refresh
+from clouds.errors import Unexpected
+from tests.clouds.aws.meters.offers import OFFERS, Offered, PriceList
+from tests.clouds.aws.recorded import FIXTURES, build
+
+NEW = tuple(meter for meter in METERS if meter not in BASE)
+TABLE = [["ebs/gp3-iops", "IOPS-month", "us-east-1", 0.005, "2026-09-01", 0]]
+
+
+def run(path: Path, prices: PriceList) -> Refreshed:
+    table = refreshed_path(path)
+    table.parent.mkdir(parents=True, exist_ok=True)
+    table.write_text(json.dumps({"sources": ["a table"], "rows": TABLE}))
+    return refresh(AwsApi(build=build, taps=(prices,), attempts=1), path, meters=NEW)
+
+
+@pytest.fixture(scope="module")
+def refreshed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Refreshed, PriceList]:
+    prices = PriceList()
+    return run(tmp_path_factory.mktemp("data"), prices), prices
+
+
+def test_every_documented_offer_becomes_its_row_and_no_twin_becomes_one(
+    refreshed: tuple[Refreshed, PriceList],
+) -> None:
+    done, _ = refreshed
+    found = {row.key: row.usd for row in rows_of(done.path)}
+    assert found == {key: pytest.approx(usd) for *_, key, usd in OFFERS if key}
+
+
+def test_every_meter_has_an_offer_that_it_takes_and_its_service_one_that_it_leaves(
+    refreshed: tuple[Refreshed, PriceList],
+) -> None:
+    done, _ = refreshed
+    assert done.empty == ()
+    twins = {offered[0] for offered in OFFERS if not offered[6]}
+    assert {meter.service for meter in NEW} - twins == set()
+
+
+def test_what_several_meters_read_is_asked_once(refreshed: tuple[Refreshed, PriceList]) -> None:
+    _, prices = refreshed
+    assert [question for question, times in Counter(prices.asked).items() if times > 1] == []
+
+
+def test_a_meter_that_finds_nothing_and_had_nothing_is_named_and_the_rest_is_written(tmp_path: Path) -> None:
+    done = run(tmp_path, PriceList([each for each in OFFERS if each[0] != "AmazonMQ"]))
+    assert done.empty == ("mq/{kind}/{engine}",)
+    assert AwsPrices(None, tmp_path).price("mq/mq.m5.large/activemq", "us-east-1") is None
+    assert AwsPrices(None, tmp_path).price("eks/cluster", "us-east-1") is not None
+
+
+def test_a_meter_that_lost_the_row_it_had_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unexpected, match=r"refreshing ebs/\{kind\}-iops from AmazonEC2: 0 of 1 known rows came back"):
+        run(tmp_path, PriceList([each for each in OFFERS if each[2] != "EBS:VolumeP-IOPS.gp3"]))
+    assert json.loads(refreshed_path(tmp_path).read_text())["rows"] == TABLE
+
+
+def test_two_prices_of_one_thing_leave_it_unpriced(tmp_path: Path) -> None:
+    other: Offered = ("AmazonES", "", "USE1-IndexingOCU", "OCU-Hours", 0.3, {}, "", 0.0)
+    run(tmp_path, PriceList([*OFFERS, other]))
+    assert AwsPrices(None, tmp_path).price("opensearch-serverless/ocu", "us-east-1") == AwsPrices(
+        None, tmp_path / "empty"
+    ).price("opensearch-serverless/ocu", "us-east-1")
+    assert "opensearch-serverless/ocu" not in {row.key for row in rows_of(refreshed_path(tmp_path))}
+
+
+@pytest.mark.parametrize(
+    ("key", "by"),
+    [
+        ("ebs/gp3", "ebs/{kind}"),
+        ("ebs/gp3-iops", "ebs/{kind}-iops"),
+        ("ebs/io2-iops-tier2", "ebs/io2-iops-{tier}"),
+        ("ebs/gp3-throughput", "ebs/gp3-throughput"),
+    ],
+)
+def test_a_row_belongs_to_the_meter_that_says_most_of_its_key(key: str, by: str) -> None:
+    meter = maker(key, METERS)
+    assert meter is not None
+    assert meter.key == by
+
+
+def test_every_key_that_a_check_counted_with_is_in_the_table_or_fetched_or_named_as_neither() -> None:
+    keys = {
+        meter["key"]
+        for path in (FIXTURES / "waste").rglob("expected.json")
+        for finding in json.loads(path.read_text("utf-8")).get("findings", ())
+        for meter in finding.get("meters", ())
+    }
+    table = {row.key for row in rows_of(BUNDLED)}
+    nowhere = {key for key in keys - table if maker(key, METERS) is None and not key.startswith(tuple(UNMETERED))}
+    assert len(keys) > 70
+    assert nowhere == set()
+
+
+def test_what_is_named_as_not_fetched_is_not() -> None:
+    assert [word for word in UNMETERED if any(meter.covers(word.rstrip("/") + "/x") for meter in METERS)] == []
