@@ -110,6 +110,8 @@ RUN_L4: tuple[Pool, ...] = (
     ),
 )  # fmt: skip
 """A service with an L4 is refused as well when it asks for more memory (counted in bytes) or CPU (in thousandths)."""
+RUN_LEAST: Mapping[str, float] = {"MemAllocPerProjectRegion": 16.0, "CpuAllocPerProjectRegion": 4.0}
+"""What a service with an L4 takes at least, in GiB and vCPU (public repositories, read 2026-11-29)."""
 POOLS: Mapping[str, tuple[Pool, ...]] = {
     "v5e": _tpu_api("v5e", "Litepod", "V5s"),
     "v6e": (*_tpu_api("v6e", "", "V6E"), *_tpu_gce("v6e", "CT6E", "PREEMPTIBLE-TPU-V6E-per-project-region")),

@@ -71,6 +71,7 @@ class GcpQuotas:
                 if limit is not None:
                     found += _rows(pool, limit, look, asked)
             notes += _dead(look.chips or (), asked)
+        notes += _blocked(found)
         if any(pool.unlisted is not None for pool in pools):
             notes.append(
                 "Compute Engine's two TPU lists have opposite defaults: a region that the preemptible list does not "
@@ -232,6 +233,18 @@ def _used(pool: Pool, look: Look) -> usage.Used:
     if world.endswith(".googleapis.com") and look.series is not None:
         return usage.of_service(look.series, pool.counted, pool.divisor)
     return lambda _: None
+
+
+def _blocked(found: Sequence[Quota]) -> Iterator[str]:
+    """Where memory or CPU of Cloud Run would refuse a service with an L4 before the GPU's own quota does."""
+    for quota in found:
+        least = quota_pools.RUN_LEAST.get(quota.code)
+        left = None if quota.limit is None else quota.limit - (quota.used or 0.0)
+        if least is not None and left is not None and left < least:
+            yield (
+                f"{quota.scope}: {left:g} {quota.unit} of {quota.code} are left and a service with an L4 needs {least:g}: "
+                "it would be refused for that, whatever quota of GPUs there is."
+            )
 
 
 def _dead(chips: Sequence[tpus.Chips], asked: Asked) -> Iterator[str]:
