@@ -1,7 +1,8 @@
 """Rates that only the waste checks need. Few of them are bundled: a refresh brings the others from the public list.
 
-Names of meters are those of published queries and of infracost's sources (read 2026-11-29), none of them asked here: a
-name that Azure does not list brings no row, and what it would price stays unpriced.
+Names of meters are those of published queries, of infracost's sources and of answers of the list that public
+repositories keep (read 2026-11-29); none was asked here. A name that Azure does not list brings no row, and what it
+would price stays unpriced.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from clouds.azure.rates import GB_MONTH, HOUR, MONTH, RATES, Rate
 
 _TIERS = {"Basic": "basic", "Standard": "standard", "Premium": "premium", "Ultra": "ultra", "Developer": "developer"}
+_SIZES = {"Small": "small", "Medium": "medium", "Large": "large"}
 _TIER = "(?P<tier>Basic|Standard|Premium)"
 _PER_HOUR = {"1 Hour": 730.0, "1/Hour": 730.0}
 _GIB_HOUR = {"1 GiB/Hour": 1.0, "1 GiB Hour": 1.0, "1 GB Hour": 1.0, "1 GB/Hour": 1.0, "1 Hour": 1.0}
@@ -18,8 +20,9 @@ def _of(service: str) -> str:
     return f"serviceName eq '{service}'"
 
 
-def _lower(*names: str) -> dict[str, str]:
-    return {**_TIERS, **{name: name.lower() for name in names}}
+def _redis(key: str, meter: str, product: str) -> Rate:
+    """A size of Redis; newer meters count its nodes, and are the ones that are called primary."""
+    return Rate(key, "instance-hour", meter, HOUR, _of("Redis Cache"), product=rf"{product}$")
 
 
 WASTE = (
@@ -73,6 +76,24 @@ WASTE = (
         product=r"Standard v2$",
     ),
     Rate(
+        "application-gateway/v1/standard-{size}",
+        "hour",
+        r"(?P<size>Small|Medium|Large) Gateway",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"^Basic Application Gateway$",
+        words=_SIZES,
+    ),
+    Rate(
+        "application-gateway/v1/waf-{size}",
+        "hour",
+        r"(?P<size>Medium|Large) Gateway",
+        HOUR,
+        _of("Application Gateway"),
+        product=r"^WAF Application Gateway$",
+        words=_SIZES,
+    ),
+    Rate(
         "vpn-gateway/{sku}",
         "hour",
         r"(?P<sku>VpnGw[1-5](AZ)?|Basic)( Gateway)?",
@@ -83,10 +104,15 @@ WASTE = (
     Rate(
         "expressroute-gateway/{sku}",
         "hour",
-        r"(?P<sku>ErGw[1-3]AZ) Gateway",
+        r"(?P<sku>ErGw[1-3]AZ|Standard|High Performance|Ultra High Performance) Gateway",
         HOUR,
         _of("ExpressRoute"),
-        words={f"ErGw{n}AZ": f"ergw{n}az" for n in range(1, 4)},
+        words={
+            "Standard": "standard",
+            "High Performance": "highperformance",
+            "Ultra High Performance": "ultraperformance",
+            **{f"ErGw{n}AZ": f"ergw{n}az" for n in range(1, 4)},
+        },
     ),
     Rate(
         "ddos/network-protection-plan",
@@ -148,8 +174,26 @@ WASTE = (
             "Storage Optimized L2": "storage_optimized_l2",
         },
     ),
-    Rate("cosmos/manual-100-ru", "hour", r"100 RU/s", HOUR, _of("Azure Cosmos DB"), product=r"^Azure Cosmos DB$"),
-    Rate("cosmos/autoscale-100-ru", "hour", r"100 RU/s", HOUR, _of("Azure Cosmos DB"), product=r"(?i)autoscale$"),
+    # a free row has the same name, and is the one that is called primary
+    Rate(
+        "cosmos/manual-100-ru",
+        "hour",
+        r"100 RU/s",
+        HOUR,
+        _of("Azure Cosmos DB"),
+        product=r"^Azure Cosmos DB$",
+        sku=r"^RUs$",
+    ),
+    Rate(
+        "cosmos/multi-write-100-ru",
+        "hour",
+        r"100 Multi-master RU/s",
+        HOUR,
+        _of("Azure Cosmos DB"),
+        product=r"^Azure Cosmos DB$",
+        sku=r"^mRUs$",
+    ),
+    Rate("cosmos/autoscale-100-ru", "hour", r"AP1 100 RUs", HOUR, _of("Azure Cosmos DB"), product=r"(?i)autoscale$"),
     Rate(
         "synapse/100-dwu",
         "hour",
@@ -157,6 +201,7 @@ WASTE = (
         HOUR,
         _of("Azure Synapse Analytics"),
         product=r"Dedicated SQL Pool$",
+        sku=r"^DW100c$",
     ),
     Rate(
         "event-hubs/{tier}-unit",
@@ -170,20 +215,25 @@ WASTE = (
     Rate(
         "api-management/{tier}",
         "unit-hour",
-        r"(?P<tier>Developer|Basic|Standard|Premium) Units?",
+        r"(?P<tier>(Developer|Basic|Standard|Premium)( v2( Secondary)?)?|Secondary) Units?",
         HOUR,
         _of("API Management"),
-        words=_TIERS,
+        words={
+            **_TIERS,
+            "Secondary": "premium-further",
+            **{f"{name} v2": f"{name.lower()}v2" for name in _TIERS},
+            **{f"{name} v2 Secondary": f"{name.lower()}v2-further" for name in _TIERS},
+        },
     ),
-    Rate(
-        "redis/standard-{size}",
-        "hour",
-        r"(?P<size>[CP]\d) Cache( Instance)?",
-        HOUR,
-        _of("Redis Cache"),
-        product=r"^Azure Redis Cache Standard$",
-        words=_lower("C0", "C1", "C2", "C3", "C4", "C5", "C6"),
-    ),
+    _redis("redis/basic-c{size}", r"C(?P<size>\d) Cache", "Cache Basic"),
+    _redis("redis/standard-c{size}", r"C(?P<size>\d) Cache Instance", "Cache Standard"),
+    _redis("redis/premium-p{size}", r"P(?P<size>\d) Cache Instance", "Cache Premium"),
+    _redis("redis-enterprise/enterprise_e{size}", r"E(?P<size>\d+) Cache", "Cache Enterprise"),
+    _redis("redis-enterprise/enterpriseflash_f{size}", r"F(?P<size>\d+) Cache", "Cache Enterprise Flash"),
+    _redis("redis-enterprise/balanced_b{size}", r"B(?P<size>\d+) Cache Instance", "Managed Redis - Balanced"),
+    _redis("redis-enterprise/memoryoptimized_m{size}", r"M(?P<size>\d+) Cache Instance", "Redis - Memory Optimized"),
+    _redis("redis-enterprise/computeoptimized_x{size}", r"X(?P<size>\d+) Cache Instance", "Redis - Compute Optimized"),
+    _redis("redis-enterprise/flashoptimized_a{size}", r"A(?P<size>\d+) Cache Instance", "Redis - Flash Optimized"),
     Rate(
         "netapp/{tier}",
         "GiB-hour",

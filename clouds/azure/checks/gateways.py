@@ -135,7 +135,7 @@ def _appgw(row: Row, seen: Seen) -> Waste | None:
         own = [Meter(f"application-gateway/{family}-fixed", "hour")]
         own += [Meter(f"application-gateway/{family}-capacity-unit", "hour", units * 10)] if units else []
     else:
-        own = [Meter(f"application-gateway/{family}", "hour", max(units, 1))]
+        own = [Meter(f"application-gateway/v1/{family}", "hour", max(units, 1))]
     return Waste(
         reason=f"no address or machine is in any of its backend pools ({name})",
         meters=(*own, *meters),

@@ -102,6 +102,8 @@ IDLE_BUS = check(
     recovery="Queues, topics and keys are lost.",
     order=54,
 )
+_CHEAPER = ("premium", "basicv2", "standardv2", "premiumv2")
+"""Tiers whose second unit and those after it have a price of their own."""
 CALLS = usage(
     "Requests",
     _AGED_SERVICES,
@@ -120,11 +122,16 @@ def _api(whole: Row, row: Row, seen: Seen) -> Waste | None:
         int((each.get("sku") or {}).get("capacity") or 1)
         for each in words.props(whole).get("additionalLocations") or ()
     )
+    units += more
+    first = 1 if tier in _CHEAPER and units > 1 else units
     return Waste(
-        reason=f"no request in 30 days; {units + more} units of {tier}",
-        meters=(Meter(f"api-management/{tier}", "unit-hour", units + more),),
-        evidence={"tier": tier, "units": units + more},
-    )  # fmt: skip
+        reason=f"no request in 30 days; {units} units of {tier}",
+        meters=(
+            Meter(f"api-management/{tier}", "unit-hour", first),
+            *((Meter(f"api-management/{tier}-further", "unit-hour", units - first),) if units > first else ()),
+        ),
+        evidence={"tier": tier, "units": units},
+    )
 
 
 IDLE_API = check(

@@ -37,10 +37,12 @@ def _cache(whole: Row, row: Row, seen: Seen) -> Waste | None:
     sku = about.get("sku") or {}
     tier, size = str(sku.get("name", "")).lower(), f"{sku.get('family', '')}{sku.get('capacity', '')}"
     shards = int(about.get("shardCount") or 0) or 1
+    spare = about.get("replicasPerPrimary") or about.get("replicasPerMaster") or 1
+    nodes = shards * (1 + int(spare)) if tier == "premium" else {"standard": 2}.get(tier, 1)
     return Waste(
-        reason=f"no client was connected in 7 days ({tier} {size}, {shards} shards)",
-        meters=(Meter(f"redis/{tier}-{size.lower()}", "hour", shards),),
-        evidence={"tier": tier, "size": size, "shards": shards},
+        reason=f"no client was connected in 7 days ({tier} {size}, {shards} shards, {nodes} nodes)",
+        meters=(Meter(f"redis/{tier}-{size.lower()}", "instance-hour", nodes),),
+        evidence={"tier": tier, "size": size, "shards": shards, "nodes": nodes},
     )
 
 
@@ -50,10 +52,10 @@ IDLE_REDIS = check(
     kind=aged_kind("Redis cache", _AGED_CACHES),
     reads=(CACHES, *CLIENTS.reads),
     judge=over(CACHES, _cache),
-    why="A cache bills by the hour of its size and its shards.",
+    why="A cache bills each of its nodes by the hour of its size.",
     spares=("a client in 7 days", "geo-replicated: a secondary has no clients", "younger than 7 days"),
     unchecked=("what is in it: it is lost when it is deleted, unless it was exported",),
-    meter="cache hours of its tier and size times shards",
+    meter="node hours of its tier and size: two nodes, in Premium two and more for each shard",
     remove="what is in a cache is lost with it, and only a Premium one can be exported first",
     reversal="cannot be undone",
     recovery="A new cache is empty and has other keys.",
@@ -77,11 +79,13 @@ def _managed(whole: Row, row: Row, seen: Seen) -> Waste | None:
     about, sku = words.props(whole), whole.get("sku") or {}
     if about.get("resourceState", "Running") != "Running" or MANAGED_CLIENTS.of(seen, row):
         return None
-    name, units = str(sku.get("name", "")), int(sku.get("capacity") or 1)
+    name = str(sku.get("name", ""))
+    pair = 1 if about.get("highAvailability") == "Disabled" else 2
+    nodes = int(sku.get("capacity") or pair)
     return Waste(
         reason=f"no client was connected in 7 days ({name})",
-        meters=(Meter(f"redis-enterprise/{name.lower()}", "hour", units),),
-        evidence={"sku": name, "capacity": sku.get("capacity")},
+        meters=(Meter(f"redis-enterprise/{name.lower()}", "instance-hour", nodes),),
+        evidence={"sku": name, "nodes": nodes},
     )
 
 
@@ -94,7 +98,7 @@ IDLE_MANAGED = check(
     why="It bills by the hour of its size, with clients or without.",
     spares=("a client in 7 days", "not running", "younger than 7 days"),
     unchecked=("what is in it", "a geo-replicated group that it belongs to"),
-    meter="hours of its size",
+    meter="node hours of its size: two nodes unless it is made without high availability",
     remove="what is in it is lost with it: export it first",
     reversal="cannot be undone",
     recovery="A new one is empty and has other keys.",
@@ -189,12 +193,14 @@ def _cosmos(row: Row, seen: Seen) -> Waste | None:
     free = 1000 if about.get("enableFreeTier") else 0
     billed = max(0, manual - free)
     floor = scaled // 10  # autoscale bills a tenth of its maximum while nobody asks
+    several = bool(about.get("enableMultipleWriteLocations"))
+    by_hand, by_itself = ("multi-write", "multi-write") if several else ("manual", "autoscale")
     return Waste(
         reason=f"no request in 14 days; {manual} RU/s are provisioned, {scaled} RU/s are the most of autoscale, "
         f"in {regions} regions",
         meters=(
-            *((Meter("cosmos/manual-100-ru", "hour", billed / 100 * regions),) if billed else ()),
-            *((Meter("cosmos/autoscale-100-ru", "hour", floor / 100 * regions),) if floor else ()),
+            *((Meter(f"cosmos/{by_hand}-100-ru", "hour", billed / 100 * regions),) if billed else ()),
+            *((Meter(f"cosmos/{by_itself}-100-ru", "hour", floor / 100 * regions),) if floor else ()),
         ),
         free=not billed and not floor,
         evidence={"manual RU/s": manual, "autoscale RU/s": scaled, "regions": regions, "free tier": bool(free)},
