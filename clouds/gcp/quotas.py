@@ -242,7 +242,7 @@ def _blocked(found: Sequence[Quota]) -> Iterator[str]:
         left = None if quota.limit is None else quota.limit - (quota.used or 0.0)
         if least is not None and left is not None and left < least:
             yield (
-                f"{quota.scope}: {left:g} {quota.unit} of {quota.code} are left and a service with an L4 needs {least:g}: "
+                f"{quota.scope}: {left:g} {quota.unit} of {quota.code} are left and an L4 needs {least:g} beside it: "
                 "it would be refused for that, whatever quota of GPUs there is."
             )
 
