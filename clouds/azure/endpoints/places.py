@@ -79,4 +79,4 @@ def only(found: Sequence[Mapping[str, Any]], ref: EndpointRef, unread: Sequence[
 
 
 def _there(row: Mapping[str, Any], ref: EndpointRef) -> bool:
-    return values.region(str(row.get("location") or ref.location)) == ref.location
+    return values.place(str(row.get("location") or ref.location)) == ref.location

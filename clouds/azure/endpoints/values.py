@@ -100,9 +100,14 @@ def check_numbers(spec: DeploymentSpec) -> None:
         raise InvalidInput("ttl_hours", f"{spec.ttl_hours:g} is not from 0.0834 to 720", fix="Give hours; 4 is usual.")
 
 
+def place(text: str) -> str:
+    """A location that Azure itself named, as refs spell it."""
+    return re.sub(r"[ _-]", "", text).lower()
+
+
 def region(text: str) -> str:
     """A location as ARM's paths and ids spell it: `East US 2` is eastus2. Raises InvalidInput."""
-    plain = re.sub(r"[ _-]", "", text).lower()
-    if not re.fullmatch(r"[a-z]{4,20}[0-9]{0,2}", plain):
+    plain = place(text)
+    if not re.fullmatch(r"[a-z]{4,20}[0-9]{0,2}[a-z]{0,6}", plain):
         raise InvalidInput("location", f"{text[:40]!r} is no Azure region", fix="Give one like swedencentral.")
     return plain

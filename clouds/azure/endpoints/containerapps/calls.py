@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from clouds.azure import sizes
-from clouds.azure.endpoints import ending, ids, keys, parts, serving, tags
+from clouds.azure.endpoints import ending, ids, keys, parts, serving, tags, values
 from clouds.azure.endpoints.containerapps import probes
 from clouds.azure.endpoints.containerapps.settings import Chosen
 from clouds.azure.sizes import Profile
@@ -77,7 +77,7 @@ def environment_name(build: Build) -> str:
 
 def region_of(resource: Mapping[str, Any]) -> str:
     """The region of a resource, as refs spell it: Azure's answers say `Sweden Central`."""
-    return str(resource.get("location", "")).replace(" ", "").lower()
+    return values.place(str(resource.get("location", "")))
 
 
 def cores_of(app: Mapping[str, Any]) -> float:

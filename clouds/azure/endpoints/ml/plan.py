@@ -60,7 +60,7 @@ class Planner:
         default = ids.subscription_of(chosen.workspace) or self.api.directory.default()
         preflight.registered(self.api, default, (PROVIDER, *(("Microsoft.Logic",) if chosen.scheduled_end else ())))
         workspace = self._workspace(spec, chosen, default)
-        place, region = str(workspace["id"]), values.region(str(workspace["location"]))
+        place, region = str(workspace["id"]), values.place(str(workspace["location"]))
         self._check_free(calls.endpoint_id(place, spec.name))
         # the workflow is made in the workspace's group, and may act on the endpoint alone
         why = ending.why_not(self.api, ids.group_of(place)) if chosen.scheduled_end else "scheduled_end is false"
@@ -79,6 +79,7 @@ class Planner:
         ]
         first = usable[0].size
         said = (
+            _REFERENCED if chosen.hf_token_from else "",
             models.fits(spec.model, f"{first.accelerators} x {first.accelerator}", _memory(first)),
             models.on_old_card(chosen.engine.name, first.accelerator),
         )
@@ -109,7 +110,7 @@ class Planner:
         answer = self.api.send(Call(parts.WORKSPACE, "list"), scope=Scope(account=subscription))
         named = {values.region(one) for one in ((spec.location,) if spec.location else spec.regions) if one}
         rows = [row for row in (answer or {}).get("value", []) if str(row.get("kind") or "Default") == "Default"]
-        rows = [row for row in rows if not named or values.region(str(row["location"])) in named]
+        rows = [row for row in rows if not named or values.place(str(row["location"])) in named]
         if len(rows) == 1:
             found: Mapping[str, Any] = rows[0]
             return found
@@ -177,6 +178,12 @@ class Planner:
 _ENDS = (
     "its end is kept by a Logic App, which deletes the endpoint then and asks again every hour if it has to; it has "
     "no right on anything else"
+)
+
+
+_REFERENCED = (
+    "the endpoint's own identity has to be allowed to read that Key Vault secret; that Azure ML puts it into the "
+    "container is a preview of Azure's, and not verified here (2026-11-29)"
 )
 
 

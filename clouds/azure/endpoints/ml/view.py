@@ -42,7 +42,7 @@ def workspaces(api: AzureApi, scope: Scope) -> Read[Mapping[str, Any]]:
     """Every workspace of a scope. Raises NotSignedIn."""
     subscriptions, unread = places.asked(api, scope)
     found = places.in_all(subscriptions, lambda one: places.rows(api, Call(parts.WORKSPACE, "list"), one))
-    here = tuple(row for row in found.found if scope.location in (None, values.region(str(row.get("location", "")))))
+    here = tuple(row for row in found.found if scope.location in (None, values.place(str(row.get("location", "")))))
     return Read(here, (*unread, *found.unread), found.not_applicable)
 
 
@@ -90,7 +90,7 @@ def build(
     image: str = "",
 ) -> Endpoint:
     """Pure but for the price: the record from what was read. `texts` None: the log could not be read."""
-    mine, region = tags.read(endpoint), values.region(str(endpoint.get("location", "")))
+    mine, region = tags.read(endpoint), values.place(str(endpoint.get("location", "")))
     logged = None if texts is None else bool(texts)
     words = enginelog.progress_words(texts or []) if texts else ""
     if texts and deployment and state.state_of(deployment).lower() in parts.BAD:
@@ -202,7 +202,7 @@ def _ended(api: AzureApi, scope: Scope, known: set[str], unread: list[Unread]) -
     unread += listed.unread
     found: list[Endpoint] = []
     for row in listed.found:
-        mine, region = tags.read(row), values.region(str(row.get("location", "")))
+        mine, region = tags.read(row), values.place(str(row.get("location", "")))
         if mine.get(tags.DEPLOYMENT, "") in {"", *known} or scope.location not in (None, region):
             continue
         if f"/{parts.ENDPOINT.split('/')[-1]}/".lower() not in ending.target_of(row).lower():
@@ -224,7 +224,7 @@ def _ended(api: AzureApi, scope: Scope, known: set[str], unread: list[Unread]) -
 
 def _unseen(endpoint: Mapping[str, Any]) -> Endpoint:
     """An endpoint of ours whose deployments could not be read: it is there, and may bill."""
-    region, mine = values.region(str(endpoint.get("location", ""))), tags.read(endpoint)
+    region, mine = values.place(str(endpoint.get("location", ""))), tags.read(endpoint)
     return Endpoint(
         ref=str(EndpointRef("azure", "ml", region, str(endpoint["name"]))),
         state="unknown",
