@@ -84,7 +84,7 @@ class MachineService(ABC):
 
     def get(self, ref: EndpointRef) -> Endpoint:
         """Raises NotFound. Generates no token."""
-        held = self._world.find(ref)
+        held = self._world.read(ref)
         lines = self._world.lines(held) if held.standing.state == "loading" else ()
         return view.build(ref, held, lines, self._prices, self._world.shapes, self._quota(held))
 

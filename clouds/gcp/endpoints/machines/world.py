@@ -26,6 +26,9 @@ class World(Protocol):
     def find(self, ref: EndpointRef) -> Held:
         """The machine of that name, dead or alive. Raises NotFound."""
 
+    def read(self, ref: EndpointRef) -> Held:
+        """The same by Google's own package where it has one: for a question, not for a wait. Raises NotFound."""
+
     def all(self, scope: Scope) -> Read[Held]:
         """Every machine of ours; places that could not be looked at are unread."""
 

@@ -5,7 +5,7 @@ The node is read by google-cloud-tpu. Its log comes from guest attributes: the T
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from clouds.errors import CloudError, NotFound
@@ -54,8 +54,15 @@ class Nodes:
 
     def find(self, ref: EndpointRef) -> Held:
         """The node or queued resource of that name, dead or alive. Raises NotFound, also for what is not ours."""
+        return self._found(ref, self._node)
+
+    def read(self, ref: EndpointRef) -> Held:
+        """The same, its node read by google-cloud-tpu. Raises NotFound."""
+        return self._found(ref, self._packaged)
+
+    def _found(self, ref: EndpointRef, node_of: Callable[[str], Mapping[str, Any] | None]) -> Held:
         where, name = parent(self._api.project, ref.location), label(ref.name)
-        node = self._node(f"{where}/nodes/{name}")
+        node = node_of(f"{where}/nodes/{name}")
         queued = self._queued(f"{where}/queuedResources/{name}")
         if node is None and queued is None:
             raise missing(ref)
@@ -65,6 +72,13 @@ class Nodes:
         return held
 
     def _node(self, name: str) -> Mapping[str, Any] | None:
+        try:
+            found: Mapping[str, Any] = self._api.send(Call("tpu", f"{NODES}.get", {"name": name}), scope=Scope())
+        except NotFound:
+            return None
+        return found
+
+    def _packaged(self, name: str) -> Mapping[str, Any] | None:
         try:
             found: Mapping[str, Any] = self._api.sdk.node(name)
         except NotFound:

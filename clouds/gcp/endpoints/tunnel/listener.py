@@ -55,7 +55,7 @@ class Tunnel:
             await asyncio.sleep(0)
         if self._server is not None:
             self._server.close()
-        for _ in range(10):  # one that was just accepted shows itself, and one that was being opened closes, turns later
+        for _ in range(10):  # one that was being opened closes some turns later
             tasks = [*self._busy]
             for task in tasks:
                 task.cancel()

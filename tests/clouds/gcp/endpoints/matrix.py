@@ -104,7 +104,7 @@ def _ways(name: str, turn: int, *, full: bool, each: bool) -> tuple[str, ...]:
         return (KINDS[turn % len(KINDS)],)
     service, _, operation = name.partition(".")
     if methods.table(service)[operation].reads:
-        return (KINDS[turn // 4 % len(KINDS)],) if turn % 4 == 0 else ()
+        return ()
     return (WORST[turn % len(WORST)],)
 
 
