@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from clouds.enginelog.lines import GIB
-from clouds.models import EngineFacts, Setting
+from clouds.models import Setting
 
 COST_EACH = "kv_cache_bytes_per_token"
 TAKEN = "kv_cache_taken_gib"
@@ -52,27 +52,6 @@ def account(tokens: int | None, bytes_per_token: float | None, taken_gib: float 
         if taken_gib is not None:
             found[UNEXPLAINED] = round(taken_gib - explained, 2)
     return found
-
-
-def accounted(facts: EngineFacts, bytes_per_token: float, rests_on: str) -> EngineFacts:
-    """The same facts with the arithmetic redone for a cost per token from elsewhere, such as a checkpoint's header."""
-    taken = facts.settings.get(TAKEN, facts.settings.get("hbm_free_gib"))  # a TPU gives the cache all that is free
-    if taken is None and facts.kv_cache_bytes is not None:
-        taken = facts.kv_cache_bytes / GIB
-    known = float(taken) if isinstance(taken, int | float) else None
-    new = {**account(facts.kv_cache_tokens, bytes_per_token, known), RESTS_ON: rests_on[:200]}
-    return facts.model_copy(update={"settings": {**facts.settings, **new}})
-
-
-def sentence(facts: EngineFacts) -> str:
-    """The arithmetic in words; empty where the log does not say enough for it."""
-    said, tokens = facts.settings, facts.kv_cache_tokens
-    if tokens is None or EXPLAINED not in said:
-        return ""
-    made = f"KV cache: {tokens:,} tokens x {float(said[COST_EACH]):,.10g} bytes = {said[EXPLAINED]:.2f} GiB"
-    if UNEXPLAINED in said:
-        made += f" of {said[TAKEN]:.2f} GiB taken, {said[UNEXPLAINED]:.2f} GiB unexplained"
-    return made + (f" ({said[RESTS_ON]})" if said.get(RESTS_ON) else "")
 
 
 _FAMILIES = {

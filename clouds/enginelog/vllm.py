@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clouds.enginelog import memory, vllm_tpu
-from clouds.enginelog.lines import GIB, Found, last, pattern, whole
+from clouds.enginelog.lines import GIB, LONGEST, Found, last, pattern, whole
 from clouds.models import EngineFacts, Setting
 
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -42,6 +42,7 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("activation", pattern(r"<n> GiB for peak activation")),
     ("graph_memory", pattern(r"<n> GiB for CUDAGraph memory")),
 )
+_WORKER = re.compile(r"\((?:Vllm)?Worker([\w =]{0,40})\)")
 SEEN = {"version", "weights", "kv_tokens", "model"}
 """One of these is enough to know that it is vLLM that speaks."""
 _NUMBERS = {
@@ -76,6 +77,10 @@ def read(lines: Sequence[str]) -> EngineFacts | None:
     if "compilation" in found:  # what the engine counts in all, where it says so
         settings["compile_seconds"] = float(found["compilation"][0])
     facts |= _weights(found) | _cache(found)
+    for name, key in (("weights_bytes", "weights"), ("kv_cache_bytes", "kv_bytes")):
+        ranks = _ranks(lines, key)
+        if len(ranks) > 1:  # each worker says its own share
+            facts[name], settings["gpus"] = round(sum(ranks.values()) * GIB), len(ranks)
     if "quantization" in found:
         facts["quantization"] = "" if found["quantization"][0] == "None" else found["quantization"][0]
     if chips:
@@ -83,6 +88,18 @@ def read(lines: Sequence[str]) -> EngineFacts | None:
     elif facts.get("kv_cache_bytes") is not None:
         settings |= memory.account(None, None, facts["kv_cache_bytes"] / GIB)
     return EngineFacts(**facts, settings=settings)
+
+
+def _ranks(lines: Sequence[str], key: str) -> dict[str, float]:
+    """GiB by worker of the last start, where several workers each log their own."""
+    by_key, found = dict(PATTERNS), dict[str, float]()
+    for line in (each[:LONGEST] for each in lines):
+        if by_key["version"].search(line):
+            found.clear()
+        worker, said = _WORKER.search(line), by_key[key].search(line)
+        if worker and said:
+            found[worker[1]] = float(said[1])
+    return found
 
 
 def _weights(found: Found) -> dict[str, Any]:

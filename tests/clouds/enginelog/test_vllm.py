@@ -64,6 +64,22 @@ def test_the_l4_of_the_article_is_read_from_one_line_that_holds_two() -> None:
     assert round(17_990 / 2_048, 2) == 8.78
 
 
+def test_the_shares_of_several_workers_are_added() -> None:
+    def start(pid: int, share: float) -> list[str]:
+        lines = ["INFO [api_server.py:1] vLLM API server version 0.30.0"]
+        for rank in range(4):
+            worker = f"(Worker_TP{rank} pid={pid + rank}) INFO [x.py:1]"
+            lines.append(f"{worker} Model loading took {share} GiB memory and 58.2 seconds")
+            lines.append(f"{worker} Available KV cache memory: 4.87 GiB")
+        return [*lines, "(EngineCore pid=3) INFO GPU KV cache size: 651,081 tokens"]
+
+    facts = enginelog.read([*start(100, 1.0), *start(500, 19.07)])
+    assert facts is not None
+    assert (facts.weights_bytes, facts.kv_cache_bytes) == (round(4 * 19.07 * GIB), round(4 * 4.87 * GIB))
+    assert (facts.settings["gpus"], facts.settings["kv_cache_taken_gib"]) == (4, 19.48)
+    assert facts.kv_cache_tokens == 651_081
+
+
 def test_a_dtype_that_the_engine_says_it_stores_stands_where_its_flag_says_auto() -> None:
     dump = "V1 LLM engine (v0.30.0) with config: model='x/y', kv_cache_dtype=auto, seed=0"
     facts = enginelog.read([dump, "Using fp8_e4m3 data type to store kv cache. It reduces the memory footprint"])

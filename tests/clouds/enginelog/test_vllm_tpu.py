@@ -61,16 +61,13 @@ def test_the_log_of_one_v5e_chip_gives_the_article_s_figures_and_its_unexplained
             "kv_cache_bytes_from": "15 of 15 layers, all like the logged one: 1 x 2 x 256 numbers of bfloat16",
         },
     )
-    assert memory.sentence(_read(*V5E)) == (
-        "KV cache: 321,280 tokens x 15,360 bytes = 4.60 GiB of 5.54 GiB taken, 0.94 GiB unexplained "
-        "(15 of 15 layers, all like the logged one: 1 x 2 x 256 numbers of bfloat16)"
-    )
 
 
 def test_a_cost_per_token_from_the_checkpoint_explains_what_the_logged_layer_does_not() -> None:
     """Three of E2B's fifteen cached layers are twice as wide as the one that the log shows."""
-    facts = memory.accounted(_read(*V5E), 18_432, "the checkpoint: 12 layers x 1,024 and 3 x 2,048 bytes")
-    assert (facts.settings[memory.EXPLAINED], facts.settings[memory.UNEXPLAINED]) == (5.52, 0.02)
+    taken = float(_read(*V5E).settings[memory.TAKEN])
+    found = memory.account(321_280, 12 * 1_024 + 3 * 2_048, taken)
+    assert (found[memory.EXPLAINED], found[memory.UNEXPLAINED]) == (5.52, 0.02)
 
 
 def test_a_full_length_request_and_the_longer_context_cost_what_the_article_says() -> None:
@@ -96,8 +93,8 @@ def test_an_announced_dtype_is_no_fact_until_something_is_allocated() -> None:
 
 
 def test_the_free_memory_of_a_v6e_is_explained_by_its_checkpoint() -> None:
-    facts = memory.accounted(_read(*V6E), 225_280, "the checkpoint")
-    assert (facts.settings[memory.EXPLAINED], facts.settings[memory.UNEXPLAINED]) == (11.31, 0.01)
+    found = memory.account(_read(*V6E).kv_cache_tokens, 225_280, float(_read(*V6E).settings["hbm_free_gib"]))
+    assert (found[memory.EXPLAINED], found[memory.UNEXPLAINED]) == (11.31, 0.01)
 
 
 @pytest.mark.parametrize(
