@@ -60,7 +60,7 @@ class GcpApi:
         self._session: Session | None = None
         self._client: httpx2.Client | None = None
         self._plain: httpx2.Client | None = None
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[tuple[str, str], Pace] = {}
         self._lock = RLock()
 
     @property
@@ -218,7 +218,7 @@ class GcpApi:
         """The one HTTP client; every request through it must be named for the taps."""
         with self._lock:
             if self._client is None:
-                self._client = wire.client(self.taps)
+                self._client = wire.client(self.taps, proxy=None if self.base else wire.proxy())
             return self._client
 
     def close(self) -> None:
@@ -236,10 +236,10 @@ class GcpApi:
         host, _, path = url.split("://", 1)[1].partition("/")
         return f"{self.base}/{path}", host
 
-    def _pace(self, service: str, project: str = "") -> Pace:
-        """Google counts by project: one that asks too often holds up no other, and 40 are read side by side."""
+    def _pace(self, service: str, account: str) -> Pace:
+        """Google counts by service and project: one project's crowd does not hold up another's."""
         with self._lock:
-            return self._paces.setdefault(f"{service} {project}".strip(), Pace(sleep=self._sleep))
+            return self._paces.setdefault((service, account), Pace(sleep=self._sleep))
 
     def metadata(self, path: str) -> str:
         """What the metadata service of this machine says; empty when it does not. Raises Unreachable."""
@@ -262,7 +262,9 @@ class GcpApi:
             if self._plain is None:
                 import httpx2
 
-                self._plain = httpx2.Client(verify=wire.tls(), timeout=httpx2.Timeout(20, connect=5))
+                self._plain = httpx2.Client(
+                    verify=wire.tls(), timeout=httpx2.Timeout(20, connect=5), trust_env=not self.base
+                )
         return refresher(self._plain, self.addressed)
 
 

@@ -29,13 +29,22 @@ def tls() -> SSLContext:
     return httpx2.create_ssl_context()
 
 
-def client(taps: Sequence[Tap]) -> httpx2.Client:
+def proxy() -> str | None:
+    """The proxy of this machine's settings for Google's hosts; a client with a transport of its own looks for none."""
+    from urllib.request import getproxies, proxy_bypass
+
+    return None if proxy_bypass("www.googleapis.com") else getproxies().get("https")
+
+
+def client(taps: Sequence[Tap], *, proxy: str | None = None) -> httpx2.Client:
     """The HTTP client; every request through it must be named for the taps."""
     import httpx2
 
     from clouds.replay.rest import transport
 
-    inner = httpx2.HTTPTransport(verify=tls(), limits=httpx2.Limits(max_connections=64, max_keepalive_connections=32))
+    inner = httpx2.HTTPTransport(
+        verify=tls(), proxy=proxy, limits=httpx2.Limits(max_connections=256, max_keepalive_connections=64)
+    )
     return httpx2.Client(
         transport=transport(taps, inner),
         timeout=httpx2.Timeout(READ_TIMEOUT, connect=5),
