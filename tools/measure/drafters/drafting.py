@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from statistics import geometric_mean, median
+from statistics import median
 
 from clouds.errors import InvalidInput
 from tools.measure.client import Batch, ChatRequest
@@ -19,6 +19,7 @@ from tools.measure.drafters.steps import FORMULAS, Steps, steps_of
 from tools.measure.load import WARM, throughput
 from tools.measure.measurement import Ask, Bench, Measurement, Taken, figure_of
 from tools.measure.record import Better, Figure, Scalar
+from tools.measure.statistics.kinds import geometric_mean
 
 UNTOLD = "the engine does not report its drafts, or worked for somebody else meanwhile"
 Number = Callable[[Steps], float | None]

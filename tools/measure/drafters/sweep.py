@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from clouds.models import Record
+from tools.measure.drafters.prompts import KINDS
 from tools.measure.record import Run
+from tools.measure.statistics.kinds import KindRatios, by_kind
 
 PART = "drafters"
 RATE = "drafters.tokens_per_second"
@@ -27,6 +29,8 @@ class SweepRow(Record):
     step_ratio: float | None
     """The time of a step over that of a plain one. times_plain is tokens_per_step / step_ratio."""
     ms_per_guess: float | None
+    kinds: KindRatios | None = None
+    """The same by kind of prompt, and which kinds gain most and least."""
     at: Mapping[int, float] = {}
     """By how many at once: throughput over that of the run without a drafter."""
     behind: Mapping[int, float] = {}
@@ -78,9 +82,21 @@ def _row(plain: Run, run: Run, name: str) -> SweepRow:
         tokens_per_step=_value(run, "drafters.tokens_per_step"),
         step_ratio=step / base if step is not None and base else None,
         ms_per_guess=guess,
+        kinds=_kinds(plain, run),
         at=_ratios(run, plain, "drafters.at_", ".tokens_per_second"),
         behind=_ratios(run, plain, "longcontext.decode_at.", ""),
     )
+
+
+def _kinds(plain: Run, run: Run) -> KindRatios | None:
+    """None where a kind is missing on a side: the mean would be one of other prompts."""
+    first, second = _repeats(plain), _repeats(run)
+    return by_kind(first, second) if first and set(first) == set(second) else None
+
+
+def _repeats(run: Run) -> dict[str, tuple[float, ...]]:
+    figures = {kind: run.figure(f"{PART}.{kind}.tokens_per_second") for kind in KINDS}
+    return {kind: figure.samples for kind, figure in figures.items() if figure is not None and figure.samples}
 
 
 def _ratio(run: Run, plain: Run, key: str) -> float | None:
@@ -105,7 +121,7 @@ def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
         best = max(drafting, key=lambda row: row.times_plain or 0.0)
         times = f"{best.times_plain:.2f} x none"
         if (best.times_plain or 0) > 1:
-            yield f"{best.name} is the fastest for one at a time, {times}"
+            yield f"{best.name} is the fastest for one at a time, {times}{_most(best.kinds)}"
         else:
             yield f"no setting is faster than none for one at a time; the best, {best.name}, is {times}"
     for row in drafting:
@@ -115,6 +131,13 @@ def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
         yield f"{row.name}, without a drafter again, is {100 * ((row.times_plain or 1) - 1):+.1f} % away from the first"
     if other_shape:
         yield f"{other_shape} runs measured other prompts and are not in the sweep"
+
+
+def _most(kinds: KindRatios | None) -> str:
+    if kinds is None or len(kinds.kinds) < 2:
+        return ""
+    ratios = {row.kind: row.ratio for row in kinds.kinds}
+    return f"; {kinds.most} gains most ({ratios[kinds.most]:.2f} x), {kinds.least} least ({ratios[kinds.least]:.2f} x)"
 
 
 def _line(row: SweepRow) -> str:

@@ -59,6 +59,27 @@ def test_the_speed_up_is_tokens_a_step_over_the_step_s_time(drafted: int, beyond
     assert not beyond or PRINTED[drafted] > high + 0.0005
 
 
+def test_the_kinds_that_gain_most_and_least_are_named() -> None:
+    """Printed for three tokens: code gains most (2.39 x), stories least (1.31 x)."""
+
+    def with_kinds(run: Run, code: float, story: float) -> Run:
+        kinds = {"code": code, "story": story}
+        rates = [rate(f"drafters.{kind}.tokens_per_second", kind, each, (each,)) for kind, each in kinds.items()]
+        (only,) = run.parts
+        return run.model_copy(update={"parts": (only.model_copy(update={"figures": (*only.figures, *rates)}),)})
+
+    runs = [
+        with_kinds(drafting("none", 0, 133.4), 130, 134.1),
+        with_kinds(drafting("three", 3, 217.6), 2.39 * 130, 1.31 * 134.1),
+    ]
+    found = sweep(runs, {})
+    assert found is not None
+    assert found.notes[1].endswith("1.63 x none; code gains most (2.39 x), story least (1.31 x)")
+    kinds = found.rows[1].kinds
+    assert kinds is not None
+    assert kinds.ratio == pytest.approx((2.39 * 1.31) ** 0.5)
+
+
 def test_a_guess_costs_what_the_article_says() -> None:
     """Its added time is 33 % of an E2B step at three guesses, 0.75 to 1.18 ms each."""
     plain = 1e3 / L4[0]
