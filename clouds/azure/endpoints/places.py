@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from clouds.azure.api import AzureApi
 from clouds.azure.endpoints import tags, values
-from clouds.errors import ApiDisabled, CloudError, Conflict, NotFound, Unexpected
+from clouds.errors import ApiDisabled, CloudError, Conflict, InvalidInput, NotFound, Unexpected
 from clouds.models import Call, EndpointRef, Read, Scope, Unread
 
 T = TypeVar("T")
@@ -28,6 +28,14 @@ def asked(api: AzureApi, scope: Scope) -> tuple[Sequence[str], tuple[Unread, ...
             unread.append(missed(Call("subscriptions", "list"), tenant.name or tenant.id, tenant.problem))
         found += [each.id for each in tenant.subscriptions if each.enabled]
     return tuple(dict.fromkeys(found)), tuple(unread)
+
+
+def usual(api: AzureApi) -> str:
+    """The subscription in which is looked first; empty where it is not clear which, and then all are searched."""
+    try:
+        return api.directory.default()
+    except (InvalidInput, NotFound):
+        return ""
 
 
 def in_all(subscriptions: Sequence[str], read: Callable[[str], Read[T]]) -> Read[T]:

@@ -67,9 +67,10 @@ def _group(api: AzureApi, ref: EndpointRef, app: Mapping[str, Any] | None) -> tu
     if app is not None:
         return ids.group_of(str(app["id"])), tags.deployment_of(app)
     name = calls.group_name(ref.name)
-    usual = of(parts.GROUP, ids.group(api.directory.default(), name))
-    if (seen := parts.look(api, usual)) is not None and seen.deployment:
-        return str(usual.parameters["id"]), seen.deployment
+    if first := places.usual(api):
+        usual = of(parts.GROUP, ids.group(first, name))
+        if (seen := parts.look(api, usual)) is not None and seen.deployment:
+            return str(usual.parameters["id"]), seen.deployment
     subscriptions, _ = places.asked(api, Scope())
     for kind, wanted in ((parts.GROUP, name), (parts.ENVIRONMENT, f"{ref.name}-{ref.location}")):
         listed = places.in_all(subscriptions, partial(places.rows, api, Call(kind, "list")))

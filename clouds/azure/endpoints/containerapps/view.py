@@ -43,12 +43,13 @@ COLD = "modelrig-cold-start"
 
 def find(api: AzureApi, ref: EndpointRef) -> Mapping[str, Any]:
     """The app of a ref: where modelrig would have made it, else wherever it is. Raises NotFound and Conflict."""
-    place = ids.within(ids.group(api.directory.default(), calls.group_name(ref.name)), parts.APP, ref.name)
-    try:
-        usual = api.send(Call(parts.APP, "get", {"id": place}), scope=Scope(account=ids.subscription_of(place)))
-        return places.only([usual], ref)
-    except NotFound:
-        pass
+    if first := places.usual(api):
+        place = ids.within(ids.group(first, calls.group_name(ref.name)), parts.APP, ref.name)
+        try:
+            usual = api.send(Call(parts.APP, "get", {"id": place}), scope=Scope(account=first))
+            return places.only([usual], ref)
+        except NotFound:
+            pass
     subscriptions, unread = places.asked(api, Scope())
     listed = places.in_all(subscriptions, lambda one: places.rows(api, Call(parts.APP, "list"), one))
     found = places.only(listed.found, ref, (*unread, *listed.unread))

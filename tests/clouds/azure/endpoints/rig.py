@@ -127,7 +127,7 @@ def guarded(of: Rig, guard: Tap) -> Rig:
     return replace(rig(of.book.home, of.account, taps=(guard,)), book=of.book)
 
 
-def rig(home: Path, account: Subscription | None = None, *, taps: tuple[Tap, ...] = ()) -> Rig:
+def rig(home: Path, account: Subscription | None = None, *, taps: tuple[Tap, ...] = (), chosen: bool = True) -> Rig:
     """The services over a subscription; without one, the usual."""
     made = account or usual()
     seam, heard = Seam(made), Heard(made)
@@ -139,7 +139,7 @@ def rig(home: Path, account: Subscription | None = None, *, taps: tuple[Tap, ...
         attempts=1,
         clock=made.time,
         sleep=made.clock.sleep,
-        signed_in=lambda: SIGNED_IN,
+        signed_in=lambda: tuple({**row, "isDefault": chosen} for row in SIGNED_IN),
     )
     prices, web = AzurePrices(api, home, now=made.now), Web(inner=seam)
     apps = ContainerApps(api, prices, home, web, now=made.now, pause=made.clock.sleep)

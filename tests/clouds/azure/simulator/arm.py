@@ -108,7 +108,8 @@ def _directory(account: Subscription, path: str, kind: str) -> dict[str, Any] | 
     if path == "/tenants":
         return {"value": [{"tenantId": TENANT, "tenantCategory": "Home", "displayName": "Home"}]}
     if path == "/subscriptions":
-        return {"value": [{"subscriptionId": ID, "displayName": "Dev", "state": "Enabled", "tenantId": TENANT}]}
+        rows = [{"subscriptionId": one, "state": "Enabled"} for one in (ID, *account.more_subscriptions)]
+        return {"value": [{**row, "displayName": "Dev", "tenantId": TENANT} for row in rows]}
     if kind == "providers":
         return {"value": [{"namespace": name, "registrationState": to} for name, to in account.providers.items()]}
     return None
@@ -117,6 +118,8 @@ def _directory(account: Subscription, path: str, kind: str) -> dict[str, Any] | 
 def _listed(account: Subscription, path: str) -> list[dict[str, Any]] | None:
     """Groups, what a group holds, all of one type, or the children of something."""
     words = path.strip("/").split("/")
+    if words[0] == "subscriptions" and words[1] in account.more_subscriptions:
+        return []
     if len(words) == 3 and words[2].lower() == "resourcegroups":
         return [one.shown() for one in account.of("Microsoft.Resources/resourceGroups")]
     if words[-1].lower() == "resources":

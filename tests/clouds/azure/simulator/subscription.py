@@ -106,6 +106,8 @@ class Subscription:
         """Meters of the price list, $ per second or hour, by region and meter."""
         self.rights: list[dict[str, Any]] = [{"actions": ["*"], "notActions": []}]
         """What whoever asks may do, as the list of permissions says it."""
+        self.more_subscriptions: tuple[str, ...] = ()
+        """Further ones of the tenant, in which there is nothing."""
         self.boot = Boot()
         self.late: list[tuple[datetime, dict[str, Any]]] = []
         self.fails_next = False

@@ -8,6 +8,7 @@ import pytest
 
 from clouds.errors import Conflict, NotFound
 from clouds.models import EndpointRef, Scope
+from tests.clouds.azure.endpoints import rig as rigs
 from tests.clouds.azure.endpoints.rig import REF, Rig
 from tests.clouds.azure.simulator import ID, Fault, Killed, groups
 
@@ -106,3 +107,12 @@ def test_an_environment_without_its_app_in_somebodys_group_is_listed_and_can_be_
     assert rig.apps.delete(REF, rig.book, rig.heard).gone
     assert rig.account.of("Microsoft.App/managedEnvironments") == []
     assert rig.account.find(f"/subscriptions/{ID}/resourceGroups/theirs") is not None
+
+
+def test_where_no_subscription_is_chosen_all_are_searched(rig: Rig) -> None:
+    rig.deploy()
+    rig.account.more_subscriptions = ("33333333-3333-3333-3333-333333333333",)
+    elsewhere = rigs.rig(rig.book.home, rig.account, chosen=False)
+    assert elsewhere.apps.get(REF).state == "ready"
+    assert elsewhere.apps.delete(REF, rig.book, rig.heard).gone
+    elsewhere.book.close()
