@@ -57,7 +57,10 @@ class Sku:
 
 @dataclass(frozen=True)
 class Meter:
-    """One kind of row. `description` matches from the start; its named groups, in lower case, fill `key`."""
+    """One kind of row: `description` matches a SKU's from its start. `seen` is False where its name is a guess of ours.
+
+    A guess that finds nothing loses nothing; a name that was seen and finds nothing does.
+    """
 
     key: str
     service: str
@@ -65,34 +68,17 @@ class Meter:
     usage: str
     listed_unit: str
     unit: str
-    words: tuple[tuple[str, str], ...] = ()
-    """What a group's text is called in the key: `("tesla a100", "a100-40gb")`."""
+    seen: bool = True
 
     @property
     def section(self) -> str:
-        """The first part of its keys."""
+        """The first part of its key."""
         return self.key.split("/", 1)[0]
 
-    def covers(self, key: str) -> bool:
-        """Whether a key of the table is one that this meter makes."""
-        pattern = re.escape(self.key)
-        for name in re.findall(r"\{(\w+)\}", self.key):
-            pattern = pattern.replace(re.escape("{" + name + "}"), self._texts(name))
-        return re.fullmatch(pattern, key) is not None
-
-    def key_of(self, sku: Sku) -> str:
-        """The key of a SKU's rows; empty when it is none of this meter's."""
-        found = re.match(self.description, sku.description)
-        if found is None or sku.usage != self.usage or sku.unit != self.listed_unit:
-            return ""
-        named = dict(self.words)
-        groups = {
-            k: named.get((v or "").lower(), (v or "").lower().replace(" ", "-")) for k, v in found.groupdict().items()
-        }
-        return self.key.format(**groups)
-
-    def _texts(self, _: str) -> str:
-        return "(?:" + "|".join(re.escape(word) for _, word in self.words) + ")" if self.words else "[^/]+"
+    def takes(self, sku: Sku) -> bool:
+        """Whether a SKU is one of its rows."""
+        right = sku.usage == self.usage and sku.unit == self.listed_unit
+        return right and re.match(self.description, sku.description) is not None
 
 
 def skus(api: GcpApi, service: str) -> Iterator[Sku]:
@@ -145,13 +131,13 @@ def money(price: Mapping[str, Any]) -> float:
 
 
 def rows(meter: Meter, found: Iterable[Sku]) -> Iterator[Row]:
-    """The rows of a meter; where the catalogue has two prices for one key and place, neither is taken."""
-    prices: dict[tuple[str, str], dict[float, Sku]] = {}
+    """The rows of a meter; where the catalogue has two prices for one place, neither is taken."""
+    prices: dict[str, dict[float, Sku]] = {}
     for sku in found:
-        if key := meter.key_of(sku):
+        if meter.takes(sku):
             for region in sku.regions:
-                prices.setdefault((key, region), {})[sku.usd] = sku
-    for (key, region), each in prices.items():
+                prices.setdefault(region, {})[sku.usd] = sku
+    for region, each in prices.items():
         if len(each) == 1:
             usd, sku = next(iter(each.items()))
-            yield Row(key, meter.unit, region, usd, sku.as_of, "Cloud Billing Catalog API")
+            yield Row(meter.key, meter.unit, region, usd, sku.as_of, "Cloud Billing Catalog API")

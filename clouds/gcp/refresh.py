@@ -121,14 +121,14 @@ def _joined(
     )
 
 
-def _refuse_a_loss(meter: Meter, old: Iterable[Row], found: Iterable[Row]) -> None:
+def _refuse_a_loss(meter: Meter, old: Iterable[Row], found: Sequence[Row]) -> None:
     had = {
         (row.key, row.location)
         for row in old
-        if meter.covers(row.key) and not row.suspect and row.location not in _NOWHERE
+        if row.key == meter.key and not row.suspect and row.location not in _NOWHERE
     }
     again = len(had & {(row.key, row.location) for row in found})
-    if had and again < KEEPS * len(had):
+    if had and (found or meter.seen) and again < KEEPS * len(had):
         missing = sorted(" in ".join(place) for place in had - {(row.key, row.location) for row in found})
         raise Unexpected(
             f"refreshing {meter.key} from {meter.service}",

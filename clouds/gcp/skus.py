@@ -2,57 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clouds.gcp.catalogue import Meter
 
 COMPUTE = "Compute Engine"
-_CHIPS = (("5e", "v5e"), ("5p", "v5p"), ("6e", "v6e"))
-_CHIP = r"(?P<chip>5e|5p|6e)"
-_CARDS = (
-    ("l4", "l4"), ("tesla t4", "t4"), ("tesla a100", "a100-40gb"), ("tesla a100 80gb", "a100-80gb"),
-    ("h100 80gb", "h100"), ("h200 141gb", "h200"), ("rtx pro 6000 96gb", "rtx-pro-6000"),
-    ("rtx 6000 96gb", "rtx-pro-6000"),
-)  # fmt: skip
-_CARD = r"(?P<gpu>L4|Tesla T4|Tesla A100 80GB|Tesla A100|H100 80GB|H200 141GB|RTX PRO 6000 96GB|RTX 6000 96GB)"
-_FAMILIES = (("g2", "g2"), ("a2", "a2"), ("a3", "a3"), ("g4", "g4"))
-_FAMILY = r"(?P<family>G2|A2|A3|G4)"
 SPOT = "Preemptible"
-
-
-def _chip(market: str, description: str, usage: str = "OnDemand") -> Meter:
-    return Meter(f"tpu/{{chip}}/{market}", COMPUTE, description, usage, "h", "chip-hour", _CHIPS)
-
-
-def _card(market: str, description: str, usage: str = "OnDemand") -> Meter:
-    return Meter(f"gce-gpu/{{gpu}}/{market}", COMPUTE, description, usage, "h", "GPU-hour", _CARDS)
-
-
-def _host(market: str, before: str, usage: str = "OnDemand") -> tuple[Meter, Meter]:
-    parts = (("core", "Core", "h", "vCPU-hour"), ("ram", "Ram", "GiBy.h", "GiB-hour"))
-    made = [
-        Meter(
-            f"gce-{part}/{{family}}/{market}", COMPUTE, rf"{before}{_FAMILY} (Instance )?{word} running in", usage,
-            listed, unit, _FAMILIES,
-        )
-        for part, word, listed, unit in parts
-    ]  # fmt: skip
-    return made[0], made[1]
-
-
-SERVING: tuple[Meter, ...] = (
-    _chip("on-demand", rf"TpuV{_CHIP} running in "),
-    _chip("flex-start", rf"DWS Defined Duration V{_CHIP} running in "),
-    _chip("spot", rf"TpuV{_CHIP} attached to Spot Preemptible VMs running in ", SPOT),
-    _chip("calendar", rf"Reserved V{_CHIP} TPU in .* in Calendar Mode"),
-    _chip("cud-1yr", rf"Commitment v1: TpuV{_CHIP} running in .* for 1 Year", "Commit1Yr"),
-    _chip("cud-3yr", rf"Commitment v1: TpuV{_CHIP} running in .* for 3 Years?", "Commit3Yr"),
-    _card("on-demand", rf"Nvidia {_CARD} GPU running in "),
-    _card("spot", rf"Nvidia {_CARD} GPU attached to Spot Preemptible VMs running in ", SPOT),
-    _card("flex-start", rf"Nvidia {_CARD} GPU attached to DWS Defined Duration VMs running in "),
-    *_host("on-demand", ""),
-    *_host("spot", "Spot Preemptible ", SPOT),
-    *_host("flex-start", "DWS Defined Duration "),
+_CHIPS = (("5e", "v5e", True), ("6e", "v6e", True), ("5p", "v5p", False))
+_CARDS = (
+    ("L4", "l4", True),
+    ("Tesla T4", "t4", True),
+    ("Tesla A100", "a100-40gb", True),
+    ("Tesla A100 80GB", "a100-80gb", False),
+    ("H100 80GB", "h100", False),
+    ("H200 141GB", "h200", False),
+    ("RTX PRO 6000 96GB", "rtx-pro-6000", False),
 )
-"""What `live` and a refresh read from Compute Engine. v5p is by analogy: its SKUs were not seen (2026-11-29)."""
+"""Google's word, ours, and whether the name of the SKU was seen; the others are by analogy (2026-11-29)."""
+_FAMILIES = (("G2", "g2", True), ("A2", "a2", True), ("A3", "a3", False), ("G4", "g4", False))
+
+
+def _chips() -> Iterator[Meter]:
+    for word, chip, seen in _CHIPS:
+        for market, description, usage in (
+            ("on-demand", rf"TpuV{word} running in ", "OnDemand"),
+            ("flex-start", rf"DWS Defined Duration V{word} running in ", "OnDemand"),
+            ("spot", rf"TpuV{word} attached to Spot Preemptible VMs running in ", SPOT),
+            ("calendar", rf"Reserved V{word} TPU in .* in Calendar Mode", "OnDemand"),
+            ("cud-1yr", rf"Commitment v1: TpuV{word} running in .* for 1 Year", "Commit1Yr"),
+            ("cud-3yr", rf"Commitment v1: TpuV{word} running in .* for 3 Years?", "Commit3Yr"),
+        ):
+            yield Meter(f"tpu/{chip}/{market}", COMPUTE, description, usage, "h", "chip-hour", seen=seen)
+
+
+def _cards() -> Iterator[Meter]:
+    for word, card, seen in _CARDS:
+        for market, where, usage in (
+            ("on-demand", "running in ", "OnDemand"),
+            ("spot", "attached to Spot Preemptible VMs running in ", SPOT),
+            ("flex-start", "attached to DWS Defined Duration VMs running in ", "OnDemand"),
+        ):
+            description = rf"Nvidia {word} GPU {where}"
+            yield Meter(f"gce-gpu/{card}/{market}", COMPUTE, description, usage, "h", "GPU-hour", seen=seen)
+
+
+def _hosts() -> Iterator[Meter]:
+    parts = (("core", "Core", "h", "vCPU-hour"), ("ram", "Ram", "GiBy.h", "GiB-hour"))
+    markets = (("on-demand", "", "OnDemand"), ("spot", "Spot Preemptible ", SPOT),
+               ("flex-start", "DWS Defined Duration ", "OnDemand"))  # fmt: skip
+    for word, family, seen in _FAMILIES:
+        for part, name, listed, unit in parts:
+            for market, before, usage in markets:
+                description = rf"{before}{word} (Instance )?{name} running in"
+                key = f"gce-{part}/{family}/{market}"
+                yield Meter(key, COMPUTE, description, usage, listed, unit, seen=seen)
+
+
+SERVING: tuple[Meter, ...] = (*_chips(), *_cards(), *_hosts())
+"""What `live` and a refresh read from Compute Engine."""
 
 
 def _disk(kind: str, words: str) -> Meter:

@@ -10,7 +10,7 @@ import pytest
 
 from clouds.errors import CloudError, NotFound, PermissionMissing, Unexpected
 from clouds.gcp import catalogue
-from clouds.gcp.catalogue import Meter, money, read
+from clouds.gcp.catalogue import money, read
 from clouds.gcp.prices import GcpPrices, refreshed_path
 from clouds.gcp.refresh import Section, refresh, serving, written
 from clouds.gcp.skus import SERVING, STORED
@@ -154,8 +154,7 @@ def test_a_target_of_its_own_leaves_the_data_directory_alone(google: Google, tmp
 def test_which_sku_is_which_row(words: str, usage: str, key: str) -> None:
     found = read(sku(words, 1.0, usage))
     assert found is not None
-    keys = {meter.key_of(found) for meter in (*SERVING, *STORED)} - {""}
-    assert keys == ({key} if key else set())
+    assert [meter.key for meter in (*SERVING, *STORED) if meter.takes(found)] == ([key] if key else [])
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,7 @@ def test_which_sku_is_which_row(words: str, usage: str, key: str) -> None:
 def test_which_disk_is_which_row(words: str, key: str) -> None:
     found = read(sku(words, 1.0, unit="GiBy.mo"))
     assert found is not None
-    assert {meter.key_of(found) for meter in STORED} - {""} == ({key} if key else set())
+    assert [meter.key for meter in STORED if meter.takes(found)] == ([key] if key else [])
 
 
 def test_a_row_of_zero_is_no_price_and_the_first_paid_tier_is() -> None:
@@ -198,11 +197,17 @@ def test_amounts_are_whole_units_as_text_and_billionths(price: dict[str, Any], u
     assert money(price) == usd
 
 
-def test_a_meter_knows_its_own_keys() -> None:
-    meter = Meter("tpu/{chip}/spot", "Compute Engine", "x", "y", "h", "chip-hour", (("5e", "v5e"),))
-    assert meter.covers("tpu/v5e/spot")
-    assert not meter.covers("tpu/v6e-4/spot")
-    assert not meter.covers("tpu/v5e/on-demand")
+def test_a_name_that_was_only_guessed_loses_nothing_where_it_finds_nothing(google: Google, home: Path) -> None:
+    guessed = Row("gce-gpu/h100/spot", "GPU-hour", "us-east5", 3.0, "2026-07-09", "a table")
+    refreshed_path(home).write_text(written((*OLD, guessed)), "utf-8")
+    done = refreshed(google, home, USUAL)
+    assert guessed in rows_of(done.path)
+    assert [meter.key for meter in SERVING if not meter.seen and meter.key.startswith("tpu/v6e")] == []
+
+
+def test_every_meter_makes_a_key_of_its_own() -> None:
+    keys = [meter.key for meter in (*SERVING, *STORED)]
+    assert len(keys) == len(set(keys))
 
 
 def test_every_service_of_a_meter_has_an_id() -> None:
