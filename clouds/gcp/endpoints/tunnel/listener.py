@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from clouds.errors import CloudError
-from clouds.gcp.endpoints.tunnel import relay
+from clouds.errors import CloudError, Unexpected
+from clouds.gcp.endpoints.tunnel import gcloud, relay
 from clouds.gcp.endpoints.tunnel.relay import Target
 from clouds.gcp.endpoints.tunnel.websocket import Closed, closed
 
@@ -102,10 +102,19 @@ async def _inward(session: relay.Session, writer: asyncio.StreamWriter) -> None:
 
 
 def open_tunnel(target: Target, token: Callable[[], str]) -> tuple[int, Callable[[], None]]:
-    """The local port and what closes it. Raises CloudError when the relay or the machine's port does not answer."""
+    """The local port and what closes it. Raises CloudError when the relay or the machine's port does not answer.
+
+    Where the relay answers in a way that this client does not know, gcloud is tried if it is installed.
+    """
     tunnel = Tunnel(target, token)
     try:
         return tunnel.open(), tunnel.close
+    except Unexpected:
+        tunnel.close()
+        program = gcloud.installed()
+        if not program:
+            raise
+        return gcloud.open_tunnel(target, program)
     except BaseException:
         tunnel.close()
         raise

@@ -102,7 +102,8 @@ def test_what_the_relay_closes_with_is_told_apart(code: int, kind: type[Exceptio
     assert told.value.code == str(code)  # type: ignore[attr-defined]
 
 
-def test_another_answer_than_an_upgrade_is_quoted(backend: int) -> None:
+def test_another_answer_than_an_upgrade_is_quoted(backend: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
     with Relay(refuse=418, to_port=backend) as relay, pytest.raises(Unexpected, match="HTTP 418 said"):
         open_tunnel(target(relay), lambda: "secret-token")
 
