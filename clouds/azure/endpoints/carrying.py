@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from clouds.azure.endpoints import binding, ending, promise, removal, tags
+from clouds.azure.endpoints import binding, ending, parts, promise, removal, tags
 from clouds.azure.endpoints.making import Maker
 from clouds.errors import (
     Cancelled,
@@ -234,7 +234,8 @@ def _attempt(run: Run, region: str, error: CloudError) -> dict[str, Any]:
 
 def _waited(run: Run) -> float:
     """Seconds since the newest call of what bills was written down."""
-    at = [step.at for step in run.maker.ledger.steps(run.plan.deployment) if step.id == run.token]
+    rows = run.maker.ledger.steps(run.plan.deployment)
+    at = [row.at for row in rows if str(row.call) in parts.KINDS and parts.kind_of(row.call).bills]
     try:
         return round((run.now() - datetime.fromisoformat(at[-1])).total_seconds(), 1) if at else 0.0
     except (ValueError, TypeError):

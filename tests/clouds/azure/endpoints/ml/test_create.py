@@ -50,6 +50,7 @@ def test_no_machine_of_one_size_and_one_of_the_next(rig: Rig) -> None:
     assert [(bill.type, bill.end) for bill in rig.account.bills] == [(BIG, None)]
     attempts = rig.book.facts(endpoint.deployment)["attempts"]
     assert [(one["region"], one["types"], one["code"]) for one in attempts] == [(SIZE, [SIZE], "OutOfCapacity")]
+    assert attempts[0]["waited_seconds"] == 360
     assert rig.book.facts(endpoint.deployment)["location"] == "swedencentral"
 
 
