@@ -262,7 +262,7 @@ WASTE = (
         r"Storage Data Stored",
         GB_MONTH,
         _of("Azure Database for PostgreSQL"),
-        product=r"Flexible Server Storage",
+        product=r"Flex(ible)? Server Storage$",
     ),
     Rate(
         "mysql-flexible/storage",
@@ -270,7 +270,7 @@ WASTE = (
         r"Storage Data Stored",
         GB_MONTH,
         _of("Azure Database for MySQL"),
-        product=r"Flexible Server Storage",
+        product=r"Flex(ible)? Server Storage$",
     ),
     Rate(
         "disk-iops/{kind}_LRS",

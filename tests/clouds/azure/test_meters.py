@@ -49,6 +49,15 @@ SAMPLES = (
         {"productName": "Azure AI Search", "meterName": "Standard S1 Unit"},
     ),
     (
+        "postgres-flexible/storage", "GiB-month", 1.25,
+        {
+            "productName": "Azure Database for PostgreSQL Flex Server Storage",
+            "meterName": "Storage Data Stored",
+            "unitOfMeasure": "1 GiB/Month",
+            "serviceName": "Azure Database for PostgreSQL",
+        },
+    ),
+    (
         "disk-iops/PremiumV2_LRS", "IOPS-month", 912.5,
         {"productName": "Azure Premium SSD v2", "meterName": "Premium LRS Provisioned IOPS", "unitOfMeasure": "1/Hour"},
     ),
