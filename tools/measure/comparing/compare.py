@@ -11,6 +11,7 @@ from tools.measure.comparing.facts import FactRow, facts
 from tools.measure.comparing.pairs import AnswersRow, answers
 from tools.measure.comparing.repeats import Repeat, drifts, repeat, split
 from tools.measure.comparing.rows import Row, rows
+from tools.measure.decisions.between import DecisionsVersus, decisions_versus
 from tools.measure.drafters.sweep import Sweep, sweep
 from tools.measure.ladder.telling import LadderSection, ladder_section
 from tools.measure.record import Run
@@ -50,6 +51,7 @@ class Comparison(Record):
     repeats: tuple[Repeat, ...]
     ladder: LadderSection | None = None
     drafters: Sweep | None = None
+    decisions: tuple[DecisionsVersus, ...] = ()
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
@@ -66,6 +68,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
         repeats=repeats,
         ladder=ladder_section(runs),
         drafters=sweep(runs, names),
+        decisions=decisions_versus(base, others),
     )
 
 

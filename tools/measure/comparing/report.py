@@ -10,6 +10,7 @@ from tools.measure.comparing.pairs import FEW, AnswersRow
 from tools.measure.comparing.repeats import Repeat
 from tools.measure.comparing.rows import Row
 from tools.measure.cost import BUSY
+from tools.measure.decisions.between import decision_lines
 from tools.measure.record import Run
 from tools.measure.registering.telling import of_comparison
 from tools.measure.stats import ratio_text
@@ -112,6 +113,7 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
     measured = [each for each in found.versus if each.run not in quoted and found.base not in quoted]
     yield from (line for versus in measured for line in _causes(versus))
     yield from drafters_lines(found)
+    yield from decision_lines(found.decisions, found.base_name, {each.run: each.name for each in found.versus})
     yield from (_drift(each, found.base_name) for each in found.repeats)
     if measured and not found.repeats:
         yield f"{found.base_name} was not measured again at the end, so that drift is not known."
