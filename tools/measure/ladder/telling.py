@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from clouds.models import Record
 from tools.figures import number
 from tools.measure.ladder.across import Across, across
 from tools.measure.ladder.autopsy import Autopsy, autopsy
-from tools.measure.ladder.counts import Counted, RungCount, count
+from tools.measure.ladder.counts import Counted, RungCount, count, shared_losses
 from tools.measure.ladder.from_runs import ladders_of, repeats_of
 from tools.measure.ladder.frontier import Frontier, frontier
+from tools.measure.ladder.records import Ladder
 from tools.measure.ladder.repeats import Repeat, repeat_note
 from tools.measure.record import Run
 
@@ -38,6 +40,7 @@ def ladder_section(runs: Sequence[Run]) -> LadderSection | None:
     lined_up = len(ladders) > 1 and all(each.base.name == ladders[0].base.name for each in ladders) and bool(shared)
     side_by_side = across(ladders) if lined_up else None
     notes = [*left_out, *(note for each in counted for note in _counted(each))]
+    notes += [note for each in ladders for note in _alike(each)]
     notes += [note for each in frontiers for note in _frontier(each)]
     notes += _across(side_by_side) if side_by_side else ()
     notes.append(repeat_note(repeats))
@@ -83,6 +86,19 @@ def _counted(found: Counted) -> Iterator[str]:
         "wrong are right at some rung."
     )
     yield from found.notes
+
+
+def _alike(ladder: Ladder) -> Iterator[str]:
+    """Neighbours of one score: they need not lose the same questions."""
+    for one, other in pairwise(ladder.rungs[1:]):
+        if one.right != other.right:
+            continue
+        both = shared_losses(ladder, one.name, other.name)
+        if both.only_first or both.only_second:
+            yield (
+                f"{one.name} and {other.name} both have {one.right} right: {len(both.both)} lost on both, "
+                f"{len(both.only_first)} only on {one.name}, {len(both.only_second)} only on {other.name}."
+            )
 
 
 def _frontier(found: Frontier) -> Iterator[str]:

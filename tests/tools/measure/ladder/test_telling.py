@@ -151,3 +151,16 @@ def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
     assert ladder_section([run]) is None
     assert ladder_section([run.model_copy(update={"parts": ()})]) is None
     assert ladder_lines(None) == ()
+
+
+def test_two_rungs_of_one_score_that_lose_other_questions_are_told(rung: Make) -> None:
+    runs = [
+        rung("F16", "capital opposite plural", size=300),
+        rung("Q8_0", "capital opposite", size=200),
+        rung("Q4_0", "capital plural", size=100),
+        rung("Q2_K", "capital plural", size=50),
+    ]
+    section = ladder_section(runs)
+    assert section is not None
+    told = [note for note in section.notes if " both have " in note]
+    assert told == ["Q8_0 and Q4_0 both have 16 right: 0 lost on both, 8 only on Q8_0, 8 only on Q4_0."]
