@@ -135,8 +135,9 @@ def standing(seen: Seen) -> Standing:
 def _sound(seen: Seen, bills: bool | None) -> Standing:
     generated = tags.moment(tags.read(seen.app).get(tags.READY, "")) is not None
     count, running = seen.count, str(seen.revised.get("runningState", "")).lower()
+    scale = (seen.properties.get("template") or {}).get("scale") or {}
     if count == 0:
-        if generated or running == "scaledtozero":
+        if int(scale.get("minReplicas") or 0) == 0 and (generated or running == "scaledtozero"):
             return Standing("stopped", False, "scaled to zero: nothing bills, and the next request wakes it")
         return Standing("waiting_for_capacity", False, seen.words or "no replica has been placed yet; nothing bills")
     if seen.up:

@@ -28,6 +28,12 @@ def seen(
     return Seen(body, {"properties": {"runningState": running, **(revision or {})}}, replicas)
 
 
+def _warm(what: Seen) -> Seen:
+    """One replica has to stay up."""
+    properties = {**what.app["properties"], "template": {"scale": {"minReplicas": 1}}}
+    return replace(what, app={**what.app, "properties": properties})
+
+
 @pytest.mark.parametrize(
     ("what", "state", "billing"),
     [
@@ -45,6 +51,7 @@ def seen(
         (seen(revision={"provisioningError": "quota"}), "failed", False),
         (seen(containers=[{"restartCount": 3}]), "failed", True),
         (seen("Failed"), "failed", False),
+        (_warm(seen(tags=READY)), "waiting_for_capacity", False),
         (replace(seen(running="Processing", tags=READY), others=1), "updating", True),
         (replace(seen(containers=[UP], tags=READY), others=1), "ready", True),
         (seen("Deleting", containers=[UP]), "deleting", True),
