@@ -4,7 +4,8 @@ They are imported at the first such call: compute_v1 alone takes 1.1 s and 150 M
 passes through `GcpApi`: the same signing, pace, errors and taps; what Google answered is returned as it came, because
 the packages drop fields and enum values that they do not know. `.result()` of their operations is never used: the one
 of tpu_v2 breaks on an unknown field, the one of compute_v1 polls another address than it was told (facts of 1.28.0 and
-1.57.0). What they cannot express (flex-start on the TPU API, a newer field) goes over REST.
+1.57.0). What they cannot express (flex-start on the TPU API, a newer field) goes over REST, and so does all of it where
+a package is not installed.
 """
 
 from __future__ import annotations

@@ -26,15 +26,33 @@ BODY = {
     "metadata": {"startup-script": "#!/bin/bash"},
     "schedulingConfig": {"spot": True},
 }
-FLEX = {
+FLEX = {  # as google-cloud-compute 1.57.0 puts the article's flex-start machine on the wire
     "name": "vm1",
     "machineType": f"zones/{ZONE}/machineTypes/ct6e-standard-1t",
+    "disks": [
+        {
+            "boot": True,
+            "autoDelete": True,
+            "initializeParams": {"sourceImage": "projects/p/global/images/family/ubuntu-accel", "diskSizeGb": "200"},
+        }
+    ],
+    "networkInterfaces": [
+        {
+            "network": "global/networks/default",
+            "accessConfigs": [{"name": "External NAT", "type": "ONE_TO_ONE_NAT"}],
+        }
+    ],
     "scheduling": {
         "provisioningModel": "FLEX_START",
+        "onHostMaintenance": "TERMINATE",
+        "automaticRestart": False,
         "instanceTerminationAction": "DELETE",
         "maxRunDuration": {"seconds": "14400"},
     },
     "params": {"requestValidForDuration": {"seconds": "7200"}},
+    "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
+    "metadata": {"items": [{"key": "startup-script", "value": "#!/bin/bash"}]},
+    "serviceAccounts": [{"email": "default", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}],
 }
 CREATE = Call("tpu", "projects.locations.nodes.create", {"nodeId": "n1", "body": BODY})
 DELETE = Call("tpu", "projects.locations.nodes.delete", {"name": NODE})
