@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clouds.models import Record
 from tools.measure.comparing.differences import shape_problems
 from tools.measure.record import Item, Run
 from tools.measure.statistics.mcnemar import paired
+from tools.measure.statistics.proportions import independent_difference
 from tools.measure.statistics.verdict import of_pairs
 from tools.measure.statistics.words import Word
 
@@ -69,10 +72,18 @@ def answers(base: Run, other: Run, part: str = "answers") -> AnswersRow | None:
         gained=cells.gained,
         p_value=cells.p_value,
         verdict=verdict.word,
-        why=verdict.why,
+        why=verdict.why if pairs else f"{verdict.why}; {_apart(ours, list(theirs.values()))}",
         moved=tuple(_moved(mine, their) for mine, their in pairs if mine.right != their.right),
         unpaired=len(ours) + len(theirs) - 2 * len(pairs),
     )
+
+
+def _apart(first: Sequence[Item], second: Sequence[Item]) -> str:
+    """Of questions that are no pairs only the shares can be set against each other, and that is said."""
+    right = [sum(item.right for item in items) for items in (first, second)]
+    range_ = independent_difference(right[0], len(first), right[1], len(second))
+    change = f"{100 * range_.estimate:+.1f} points ({100 * range_.low:+.1f} to {100 * range_.high:+.1f}, 95 %)"
+    return f"{right[0]} of {len(first)} and {right[1]} of {len(second)} right are {change} by {range_.method}"
 
 
 def _moved(mine: Item, their: Item) -> Moved:

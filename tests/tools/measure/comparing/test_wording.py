@@ -47,6 +47,16 @@ def test_a_ratio_is_never_rounded_to_nothing(ratio: float, said: str) -> None:
     assert ratio_text(ratio) == said
 
 
+def test_questions_that_are_no_pairs_are_set_against_each_other_as_shares_and_never_judged() -> None:
+    others = tuple(each.model_copy(update={"id": f"x{each.id}"}) for each in items({1: "x", 2: "y"}, 40))
+    found = compare([made("a", graded=items({1: "x"}, 40)), made("b", graded=others, engine=OTHER)])
+    row = found.versus[0].answers
+    assert row is not None
+    assert (row.asked, row.verdict) == (0, "cannot say")
+    assert "39 of 40 and 38 of 40 right are -2.5 points (" in row.why
+    assert "independent proportions (Newcombe)" in row.why
+
+
 def test_what_the_engine_measured_of_itself_is_a_fact_and_no_cause() -> None:
     first = engine("m", settings={"compile_seconds": 408.59, "hbm_used_gib": 8.97, "tensor_parallel_size": 1})
     second = engine("m", settings={"compile_seconds": 413.41, "hbm_used_gib": 17.43, "tensor_parallel_size": 4})
