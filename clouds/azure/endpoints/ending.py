@@ -52,7 +52,8 @@ def workflow(group: str, endpoint: str, location: str, end: datetime, target: st
 
 def _definition(target: str, version: str, end: datetime) -> dict[str, Any]:
     """Every hour from the end on: what refuses while it is still being made is asked again."""
-    recurrence = {"frequency": "Hour", "interval": 1, "startTime": tags.stamp(end), "timeZone": "UTC"}
+    # a start with Z takes no time zone beside it (Logic Apps, Recurrence trigger)
+    recurrence = {"frequency": "Hour", "interval": 1, "startTime": tags.stamp(end)}
     # Azure's own address, not one of ours: the workflow calls it
     uri = f"https://management.azure.com{target}?api-version={version}"
     identity = {"type": "ManagedServiceIdentity", "audience": "https://management.azure.com/"}
@@ -93,7 +94,7 @@ def sooner(api: AzureApi, place: str, now: datetime, every_minutes: int = 5) -> 
     try:
         held = api.send(Call(WORKFLOW, "get", {"id": place}), scope=scope)
         definition = deepcopy(held["properties"]["definition"])
-        again = {"frequency": "Minute", "interval": every_minutes, "startTime": tags.stamp(now), "timeZone": "UTC"}
+        again = {"frequency": "Minute", "interval": every_minutes, "startTime": tags.stamp(now)}
         definition["triggers"]["end"]["recurrence"] = again
         body = {
             "location": held.get("location"),
@@ -113,7 +114,7 @@ def sooner(api: AzureApi, place: str, now: datetime, every_minutes: int = 5) -> 
 def moved(resource: Mapping[str, Any], end: datetime, pairs: Mapping[str, str]) -> Call:
     """The call that moves the end of a workflow that was read."""
     definition = deepcopy(resource["properties"]["definition"])
-    hourly = {"frequency": "Hour", "interval": 1, "startTime": tags.stamp(end), "timeZone": "UTC"}
+    hourly = {"frequency": "Hour", "interval": 1, "startTime": tags.stamp(end)}
     definition["triggers"]["end"]["recurrence"] = hourly
     body = {
         "location": resource.get("location"),
