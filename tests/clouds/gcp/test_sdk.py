@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -146,6 +148,18 @@ def test_a_field_that_the_package_does_not_know_yet_goes_over_rest(google: Googl
     google.api().send(Call(CREATE.service, CREATE.operation, {"nodeId": "n1", "body": body}), scope=HERE)
     assert packages(google) == ["none"]
     assert google.asked[0].body == body
+
+
+@pytest.mark.parametrize(("package", "call"), [("compute_v1", INSERT), ("tpu_v2", CREATE)])
+def test_without_a_package_the_same_call_goes_over_rest(
+    google: Google, monkeypatch: pytest.MonkeyPatch, package: str, call: Call
+) -> None:
+    monkeypatch.delattr(import_module("google.cloud"), package, raising=False)
+    monkeypatch.setitem(sys.modules, f"google.cloud.{package}", None)
+    google.on(str(call), OPERATION)
+    assert google.api().send(call, scope=HERE) == OPERATION
+    assert packages(google) == ["none"]
+    assert google.asked[0].body == call.parameters["body"]
 
 
 def test_an_answer_that_the_package_cannot_read_is_what_happened_all_the_same(google: Google) -> None:
