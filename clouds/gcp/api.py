@@ -140,7 +140,7 @@ class GcpApi:
 
     def fresh_headers(self) -> dict[str, str]:
         """What signs a request that does not go through `send` (a tunnel, an upload). They hold a secret."""
-        return self.session.headers(self._refresher())
+        return self._headers()[1]
 
     def request_of(self, method: Method, filled: Mapping[str, Any], scope: Scope) -> Request:
         """How a request is named for the taps: an SDK's requests are named by the same words."""
@@ -177,8 +177,7 @@ class GcpApi:
 
     def _signed(self, method: Method, request: Request, marks: Mapping[str, str]) -> Any:
         """Send with the credential; when it is refused, renew it or take the one that is there now, and send again."""
-        session = self.session
-        headers = session.headers(self._refresher())
+        session, headers = self._headers()
         if method.service in _BILLED_TO and session.source.kind == "authorized_user" and request.account:
             marks = {"x-goog-user-project": request.account, **marks}
         try:
@@ -189,12 +188,28 @@ class GcpApi:
                 raise
         return wire.exchanged(self.client, method, request, {**marks, **renewed}, self.addressed)
 
+    def _headers(self) -> tuple[Session, dict[str, str]]:
+        """What signs a request now; a sign-in that was made after ours had ended is taken."""
+        session = self.session
+        try:
+            return session, session.headers(self._refresher())
+        except (CredentialExpired, NotSignedIn):
+            if not self._another(session):
+                raise
+        session = self.session
+        return session, session.headers(self._refresher())
+
+    def _another(self, session: Session) -> bool:
+        """Whether another sign-in is on this machine than that one; it is then the one in use."""
+        with self._lock:
+            if self._session is session and self._build is sessions.build and session.stamp != sessions.stamp():
+                self._session = None
+            return self._session is not session
+
     def _renewed(self, session: Session, refused: Mapping[str, str]) -> dict[str, str] | None:
         if session.credentials is None:
             return None
-        with self._lock:
-            if self._build is sessions.build and session.stamp != sessions.stamp():
-                self._session = None
+        self._another(session)
         try:
             token = refused.get("Authorization", "").removeprefix("Bearer ")
             return self.session.headers(self._refresher(), renew=token)

@@ -11,17 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from clouds.errors import CredentialExpired, InvalidInput, NotInstalled, NotSignedIn, Unreachable
+from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotInstalled, NotSignedIn, Unreachable
 from clouds.gcp.words import REMEDIES, SIGN_IN
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 FALLBACK_LOCATION = "us-central1"
+FORGOTTEN_AFTER = 5.0
+"""Seconds after which a renewal that failed is tried again."""
 PRODUCT = Path("/sys/class/dmi/id/product_name")
 RECORDED = "modelrig-demo"
 """The project of a replay where none is named."""
@@ -51,6 +54,7 @@ class Session:
     credentials: Any = field(default=None, repr=False)
     stamp: str = ""
     _lock: Any = field(default_factory=Lock, repr=False)
+    _failed: tuple[float, CloudError] | None = field(default=None, repr=False)
 
     def headers(self, transport: Transport, *, renew: str = "") -> dict[str, str]:
         """What signs a request; `renew` is a token that was refused. Raises NotSignedIn, CredentialExpired."""
@@ -58,11 +62,22 @@ class Session:
             return {}
         with self._lock:
             if not self.credentials.valid or (renew and renew == self.credentials.token):
-                _refreshed(self.credentials, transport, self.source)
+                self._renew(transport)
             found = {"Authorization": f"Bearer {self.credentials.token}"}
         if quota := getattr(self.credentials, "quota_project_id", None):
             found["x-goog-user-project"] = str(quota)
         return found
+
+    def _renew(self, transport: Transport) -> None:
+        """Renew the token; what failed a moment ago is not tried again by every thread that waits for it."""
+        if self._failed is not None and time.monotonic() - self._failed[0] < FORGOTTEN_AFTER:
+            raise self._failed[1].with_traceback(None)
+        try:
+            _refreshed(self.credentials, transport, self.source)
+        except CloudError as error:
+            self._failed = (time.monotonic(), error)
+            raise
+        self._failed = None
 
 
 def build() -> Session:

@@ -87,6 +87,36 @@ def test_a_sign_in_made_meanwhile_is_taken(google: Google, gcloud: Path) -> None
     api.close()
 
 
+def test_a_sign_in_made_after_ours_had_ended_is_taken_without_a_restart(google: Google, gcloud: Path) -> None:
+    sign_in(gcloud)
+    ended = (400, {"error": "invalid_grant", "error_description": "expired or revoked"})
+    granted = {"access_token": "new", "expires_in": 3600}
+    google.on("oauth2.googleapis.com", lambda asked: granted if b"refresh_token=new" in asked.content else ended)
+    google.on(str(NODES), {})
+    api = GcpApi(base=google.url)
+    with pytest.raises(CredentialExpired):
+        api.send(NODES, scope=Scope())
+    sign_in(gcloud, {**USER, "refresh_token": "new"})
+    assert api.send(NODES, scope=Scope()) == {}
+    assert api.fresh_headers()["Authorization"] == "Bearer new"
+    api.close()
+
+
+def test_a_renewal_that_failed_is_not_tried_again_by_everybody_who_waits(google: Google, gcloud: Path) -> None:
+    sign_in(gcloud)
+    google.on("oauth2.googleapis.com", (400, {"error": "invalid_grant"}))
+    api = GcpApi(base=google.url)
+    for _ in range(5):
+        with pytest.raises(CredentialExpired):
+            api.send(NODES, scope=Scope())
+    assert google.operations == ["oauth2.googleapis.com"]
+    api.session._failed = None
+    with pytest.raises(CredentialExpired):
+        api.send(NODES, scope=Scope())
+    assert len(google.asked) == 2
+    api.close()
+
+
 def _token(content: bytes) -> str:
     return "new" if b"refresh_token=new" in content else "old"
 
