@@ -7,17 +7,26 @@ would price stays unpriced.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clouds.azure.rates import GB_MONTH, HOUR, MONTH, RATES, Rate
 
 _TIERS = {"Basic": "basic", "Standard": "standard", "Premium": "premium", "Ultra": "ultra", "Developer": "developer"}
 _SIZES = {"Small": "small", "Medium": "medium", "Large": "large"}
 _TIER = "(?P<tier>Basic|Standard|Premium)"
 _PER_HOUR = {"1 Hour": 730.0, "1/Hour": 730.0}
+_DAY = {"1/Day": 1 / 24}
 _GIB_HOUR = {"1 GiB/Hour": 1.0, "1 GiB Hour": 1.0, "1 GB Hour": 1.0, "1 GB/Hour": 1.0, "1 Hour": 1.0}
 
 
 def _of(service: str) -> str:
     return f"serviceName eq '{service}'"
+
+
+def _pool(name: str, meter: str, units: Mapping[str, float], product: str, sku: str) -> Rate:
+    """A unit of an elastic pool: the list has a row for each number of vCores, all of one meter."""
+    where = _of("SQL Database")
+    return Rate(f"sql-elastic-pool/{name}", "unit-hour", meter, units, where, product=rf"{product}$", sku=rf"^{sku}$")
 
 
 def _redis(key: str, meter: str, product: str) -> Rate:
@@ -33,14 +42,7 @@ WASTE = (
         HOUR,
         "meterName eq 'Basic IPv4 Static Public IP'",
     ),
-    Rate(
-        "firewall/{tier}",
-        "hour",
-        rf"{_TIER} Deployment",
-        HOUR,
-        _of("Azure Firewall"),
-        words=_TIERS,
-    ),
+    Rate("firewall/{tier}", "hour", rf"{_TIER} Deployment", HOUR, _of("Azure Firewall"), words=_TIERS),
     Rate("bastion/{tier}", "hour", rf"{_TIER} Gateway", HOUR, _of("Azure Bastion"), words=_TIERS),
     Rate("bastion-scale-unit/{tier}", "hour", rf"{_TIER} Additional Gateway", HOUR, _of("Azure Bastion"), words=_TIERS),
     Rate(
@@ -114,13 +116,7 @@ WASTE = (
             **{f"ErGw{n}AZ": f"ergw{n}az" for n in range(1, 4)},
         },
     ),
-    Rate(
-        "ddos/network-protection-plan",
-        "hour",
-        r"Network Protection Plan",
-        HOUR,
-        _of("Azure DDOS Protection"),
-    ),
+    Rate("ddos/network-protection-plan", "hour", r"Network Protection Plan", HOUR, _of("Azure DDOS Protection")),
     Rate(
         "dns/private-zone/first-25",
         "zone-month",
@@ -193,6 +189,12 @@ WASTE = (
         product=r"^Azure Cosmos DB$",
         sku=r"^mRUs$",
     ),
+    _pool("gp_gen5", r"vCore", HOUR, "Pool General Purpose - Compute Gen5", "1 vCore"),
+    _pool("gp_gen5-zones", r"Zone Redundancy vCore", HOUR, "Pool General Purpose - Compute Gen5", "1 vCore Zone.*"),
+    _pool("bc_gen5", r"vCore", HOUR, "Pool Business Critical - Compute Gen5", "1 vCore"),
+    _pool("basicpool", r"eDTUs", _DAY, "Elastic Pool - Basic", "1 DTU"),
+    _pool("standardpool", r"eDTUs", _DAY, "Elastic Pool - Standard", "1 DTU"),
+    _pool("premiumpool", r"eDTUs", _DAY, "Elastic Pool - Premium", "1 DTU"),
     Rate("cosmos/autoscale-100-ru", "hour", r"AP1 100 RUs", HOUR, _of("Azure Cosmos DB"), product=r"(?i)autoscale$"),
     Rate(
         "synapse/100-dwu",
@@ -242,20 +244,8 @@ WASTE = (
         _of("Azure NetApp Files"),
         words=_TIERS,
     ),
-    Rate(
-        "container-instances/vcpu",
-        "vCPU-hour",
-        r"Standard vCPU Duration",
-        HOUR,
-        _of("Container Instances"),
-    ),
-    Rate(
-        "container-instances/memory",
-        "GiB-hour",
-        r"Standard Memory Duration",
-        _GIB_HOUR,
-        _of("Container Instances"),
-    ),
+    Rate("container-instances/vcpu", "vCPU-hour", r"Standard vCPU Duration", HOUR, _of("Container Instances")),
+    Rate("container-instances/memory", "GiB-hour", r"Standard Memory Duration", _GIB_HOUR, _of("Container Instances")),
     Rate(
         "postgres-flexible/storage",
         "GiB-month",

@@ -78,10 +78,16 @@ def _empty_pool(row: Row, seen: Seen) -> Waste | None:
         return None
     sku = row.get("sku") or {}
     name, units = str(sku.get("name", "")), int(sku.get("capacity") or 0)
+    zones = bool(words.props(row).get("zoneRedundant")) and name.startswith("GP_")
+    licensed = "_" in name and words.props(row).get("licenseType") != "BasePrice"
     return Waste(
         reason=f"holds no database ({name}, {units} units)",
-        meters=(Meter(f"sql-elastic-pool/{name.lower()}", "unit-hour", units),),
-        evidence={"sku": name, "units": units},
+        meters=(
+            Meter(f"sql-elastic-pool/{name.lower()}", "unit-hour", units),
+            *((Meter(f"sql-elastic-pool/{name.lower()}-zones", "unit-hour", units),) if zones else ()),
+        ),
+        bound="at least" if licensed else "exact",
+        evidence={"sku": name, "units": units, "zone redundant": zones, "SQL licence bills on top": licensed},
     )
 
 
@@ -94,7 +100,7 @@ EMPTY_POOL = check(
     why="A pool bills its eDTU or vCores by the hour, whatever is in it.",
     spares=("a database is in it", "being made or changed", "younger than a day"),
     unchecked=("databases that a schedule moves in and out",),
-    meter="eDTU-hours or vCore-hours of its SKU",
+    meter="eDTU-hours or vCore-hours of its SKU; the SQL licence of a vCore pool is not counted",
     remove=lambda doomed: (
         delete(f"{_SERVER}/elasticPools", doomed.id, f"delete pool {doomed.name}", "can be undone"),
     ),

@@ -49,6 +49,13 @@ SAMPLES = (
         {"productName": "Azure AI Search", "meterName": "Standard S1 Unit"},
     ),
     (
+        "sql-elastic-pool/standardpool", "unit-hour", 0.052083,
+        {
+            "productName": "SQL Database Elastic Pool - Standard", "meterName": "eDTUs", "skuName": "1 DTU",
+            "unitOfMeasure": "1/Day",
+        },
+    ),
+    (
         "postgres-flexible/storage", "GiB-month", 1.25,
         {
             "productName": "Azure Database for PostgreSQL Flex Server Storage",
@@ -92,6 +99,18 @@ LISTED = (
         "redis-enterprise/balanced_b5", 0.156,
         "Azure Managed Redis - Balanced", "B5 Cache Instance", "B5", 0.156, True,
     ),
+    (
+        "sql-elastic-pool/bc_gen5", 0.304435,
+        "SQL Database Single/Elastic Pool Business Critical - Compute Gen5", "vCore", "1 vCore", 0.304435, True,
+    ),
+    (
+        None, 0.0,
+        "SQL Database Single/Elastic Pool General Purpose - Compute Gen5", "vCore", "4 vCore", 0.608868, False,
+    ),
+    (
+        "sql-elastic-pool/gp_gen5-zones", 0.09133, "SQL Database Single/Elastic Pool General Purpose - Compute Gen5",
+        "Zone Redundancy vCore", "1 vCore Zone Redundancy", 0.09133, True,
+    ),
     ("synapse/100-dwu", 1.2, "Azure Synapse Analytics Dedicated SQL Pool", "100 DWUs", "DW100c", 1.2, True),
     (None, 0.0, "Azure Synapse Analytics Dedicated SQL Pool", "100 DWUs", "DW400c", 4.8, False),
     (None, 0.0, "Azure Synapse Analytics SQL Provisioned DWU", "100 DWU", "DWU", 1.2, True),
@@ -121,7 +140,13 @@ LISTED = (
 )  # fmt: skip
 """Rows of eastus2 in public copies of the list of 2026: key, our price, product, meter, SKU, price, primary."""
 SERVICES = {"Cosmos": "cosmos", "Redis": "redis", "Synapse": "synapse", "API": "api-", "Application": "application-"}
-SERVICES |= {"ExpressRoute": "expressroute", "VPN": "vpn", "Event": "event-hubs", "Search": "ai-search"}
+SERVICES |= {
+    "SQL Database": "sql-elastic",
+    "ExpressRoute": "expressroute",
+    "VPN": "vpn",
+    "Event": "event-hubs",
+    "Search": "ai-search",
+}
 
 
 def test_of_the_rows_of_a_service_only_those_count_that_are_meant() -> None:
