@@ -11,12 +11,14 @@ Two events, because each proves something else (measured with botocore 1.44.8, 2
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from clouds.replay import Answer, Request, Tap, ask, tell
@@ -163,6 +165,10 @@ def typed(shape: Shape, value: Any) -> Any:
             return datetime.fromtimestamp(value, UTC)
         case "blob" if isinstance(value, str):
             return base64.b64decode(value)
+        case "string" if isinstance(value, dict | list):
+            return quote(
+                json.dumps(value)
+            )  # IAM's policies: botocore opens them after the parser, so they are recorded open
         case _:
             return value
 

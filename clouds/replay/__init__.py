@@ -47,9 +47,17 @@ def replaying() -> Path | None:
 
 
 def replay_of(cloud: str) -> Replay | None:
-    """The replay of one cloud (`DIR/<cloud>`, else DIR itself), or None when the network is to be used."""
+    """The replay of one cloud (`DIR/<cloud>`, else DIR itself), or None when the network is to be used.
+
+    Where that holds a folder `account`, its scenarios answer before all others: they are one coherent account.
+    """
     directory = replaying()
     if directory is None:
         return None
     own = directory / cloud
-    return Replay(load_tree(own if own.is_dir() else directory))
+    tree = load_tree(own if own.is_dir() else directory)
+    whole = (own if own.is_dir() else directory) / "account"
+    return Replay(
+        [scenario for scenario in tree if whole not in scenario.directory.parents],
+        [scenario for scenario in tree if whole in scenario.directory.parents],
+    )

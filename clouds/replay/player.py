@@ -23,11 +23,16 @@ class Replay:
     `sent` holds every request in order, so that a test can say what was not sent; `missed` those without an answer.
     """
 
-    def __init__(self, scenarios: Iterable[Scenario]) -> None:
-        """Fixtures of later scenarios continue the sequences of earlier ones."""
+    def __init__(self, scenarios: Iterable[Scenario], first: Iterable[Scenario] = ()) -> None:
+        """Fixtures of later scenarios continue the sequences of earlier ones.
+
+        Those of `first`, one coherent account, answer whatever they can; only what they lack is looked for elsewhere.
+        """
         self.sent: list[Request] = []
         self.missed: list[Request] = []
-        self._fixtures = tuple(fixture for scenario in scenarios for fixture in scenario.fixtures)
+        leading = tuple(fixture for scenario in first for fixture in scenario.fixtures)
+        self._fixtures = (*leading, *(fixture for scenario in scenarios for fixture in scenario.fixtures))
+        self._leading = len(leading)
         self._served: Counter[int] = Counter()
         self._lock = Lock()
 
@@ -59,6 +64,7 @@ class Replay:
         matching = [i for i, fixture in enumerate(self._fixtures) if not fixture.misses(request)]
         if not matching:
             return None
+        matching = [i for i in matching if i < self._leading] or matching
         best = max(self._fixtures[i].weight for i in matching)
         first = next(i for i in matching if self._fixtures[i].weight == best)
         sequence = [i for i in matching if self._fixtures[i].conditions == self._fixtures[first].conditions]

@@ -82,6 +82,14 @@ def test_a_blob_body_streams_and_a_binary_member_is_bytes() -> None:
     assert client("secretsmanager", secret).get_secret_value(SecretId="s")["SecretBinary"] == b"\x00\x01"
 
 
+def test_a_policy_that_was_recorded_open_is_opened_once_and_not_twice() -> None:
+    policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:Get*", "Resource": "100%25"}]}
+    role = {"Path": "/", "RoleName": "r", "RoleId": "AROAEXAMPLEEXAMPLE00", "Arn": "arn:aws:iam::111122223333:role/r"}
+    about = {**role, "CreateDate": "2026-11-29T15:00:00+00:00", "AssumeRolePolicyDocument": policy}
+    answer = client("iam", replay("iam", ("GetRole", {"Role": about}))).get_role(RoleName="r")
+    assert answer["Role"]["AssumeRolePolicyDocument"] == policy
+
+
 def test_an_unmatched_request_is_an_error_and_opens_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     def closed(*_: Any, **__: Any) -> Any:
         raise AssertionError("the network was reached")

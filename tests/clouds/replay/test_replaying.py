@@ -31,3 +31,20 @@ def test_a_cloud_answers_from_its_own_folder(monkeypatch: pytest.MonkeyPatch, tm
     player = replay_of("aws")
     assert player is not None
     assert player.before(Request("sts", "GetCallerIdentity")).body == {"of": "aws"}
+
+
+def test_an_account_folder_answers_before_all_other_scenarios_and_lacks_are_found_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    whole, other = tmp_path / "aws" / "account" / "one", tmp_path / "aws" / "a_denied_one"
+    for folder, names in ((whole, ("ListBuckets",)), (other, ("ListBuckets", "GetCallerIdentity"))):
+        folder.mkdir(parents=True)
+        origin = {"from": "documentation", "source": "a test", "on": "2026-11-29", "scrubbed": []}
+        (folder / "origin.json").write_text(json.dumps(origin))
+        for name in names:
+            (folder / f"01_s3.{name}.json").write_text(json.dumps({"parameters": {}, "body": {"of": folder.name}}))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    player = replay_of("aws")
+    assert player is not None
+    assert [player.before(Request("s3", "ListBuckets")).body for _ in range(2)] == [{"of": "one"}] * 2
+    assert player.before(Request("s3", "GetCallerIdentity")).body == {"of": "a_denied_one"}

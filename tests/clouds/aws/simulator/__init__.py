@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.clouds.aws.simulator import catalog, ec2, endpoints, identity, logs, network, runtime, sagemaker, scheduler
+from tests.clouds.aws.simulator import (
+    capacity,
+    catalog,
+    ec2,
+    endpoints,
+    identity,
+    logs,
+    network,
+    runtime,
+    sagemaker,
+    scheduler,
+)
 from tests.clouds.aws.simulator.account import Account, Quota
 from tests.clouds.aws.simulator.catalog import offer
 from tests.clouds.aws.simulator.clock import Clock
@@ -10,6 +21,7 @@ from tests.clouds.aws.simulator.faults import Fault, Killed
 from tests.clouds.aws.simulator.seam import Drift, Refused, Seam, Sent
 
 OPERATIONS = {
+    **capacity.OPERATIONS,
     **catalog.OPERATIONS,
     **ec2.OPERATIONS,
     **identity.OPERATIONS,
