@@ -1,12 +1,12 @@
 """Settings that are accepted, cost a whole compile or more, and then fail or do not do what they say.
 
-Each row has the day on which it was seen and where; a plan refuses what fails and warns of what misleads.
+Each row has the day on which it was seen; a plan refuses it before anything is paid for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clouds.errors import InvalidInput
@@ -26,7 +26,6 @@ class Late:
     seen: str
     what: str
     fix: str
-    refused: bool = True
 
 
 TPU: tuple[Late, ...] = (
@@ -48,21 +47,6 @@ TPU: tuple[Late, ...] = (
         "the moving tag nightly broke two 4-bit builds overnight",
         "Give a release tag (it is resolved to its digest) or name@sha256:….",
     ),
-    Late(
-        "--enforce-eager",
-        "2026-11-29",
-        "XLA has no eager mode: vLLM's TPU backend compiles whatever is set",
-        "Leave it out.",
-        refused=False,
-    ),
-    Late(
-        "--logprobs-mode",
-        "2026-09-24",
-        "the TPU backend gives the top k log-probabilities alone; asking for named token ids answers HTTP 500 "
-        '"list index out of range"',
-        "Read labels from --max-logprobs 32.",
-        refused=False,
-    ),
 )
 
 
@@ -76,19 +60,13 @@ def check_image(image: str) -> None:
         raise InvalidInput("image", f"{image[:80]!r} is a tag that moves: {row.what} ({row.seen})", fix=row.fix)
 
 
-def check_for_tpu(settings: Mapping[str, Setting], share: float) -> tuple[str, ...]:
-    """Warnings. Raises InvalidInput for a setting that is known to fail after the compile."""
+def check_for_tpu(settings: Mapping[str, Setting], share: float) -> None:
+    """Raises InvalidInput for a setting that is known to fail after the compile, or to do nothing of what it says."""
+    by_name = {row.setting: row for row in TPU}
     if share > MOST_HBM:
-        row = TPU[0]
+        row = by_name["gpu_memory_utilization"]
         raise InvalidInput(row.setting, f"{share:g}: {row.what} ({row.seen})", fix=row.fix)
     dtype = str(settings.get("--kv-cache-dtype", ""))
     if dtype.startswith("fp8"):
-        row = TPU[1]
+        row = by_name["--kv-cache-dtype"]
         raise InvalidInput(row.setting, f"{dtype}: {row.what} ({row.seen})", fix=row.fix)
-    return tuple(_warnings(settings))
-
-
-def _warnings(settings: Mapping[str, Setting]) -> Iterable[str]:
-    for row in TPU:
-        if not row.refused and row.setting in settings:
-            yield f"{row.setting}: {row.what} ({row.seen}). {row.fix}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from clouds.gcp.endpoints import settings as options
 from clouds.gcp.endpoints.machines import serving
@@ -31,8 +30,3 @@ CHECKS: Mapping[str, options.Check] = {
 def chosen(settings: Mapping[str, Setting], ttl_hours: float) -> Chosen:
     """Raises InvalidInput for an unknown setting, a wrong value, and a time that flex-start does not take."""
     return choose(settings, SETTINGS, CHECKS, "gce", ttl_hours)
-
-
-def extra(chosen: Chosen, name: str, default: Any) -> Any:
-    """A setting that this service alone has."""
-    return chosen.extra.get(name, default)

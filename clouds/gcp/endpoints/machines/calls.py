@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from clouds.errors import InvalidInput
 from clouds.gcp.endpoints import binding
 from clouds.gcp.endpoints import labels as tags
 from clouds.gcp.endpoints.hardware import Shape
@@ -94,6 +95,13 @@ def metadata(build: Build, shape: Shape, zone: str, *, attributes: bool) -> dict
         found["enable-guest-attributes"] = "TRUE"
     if chosen.results:
         found[selfrun.RESULTS] = chosen.results
+    longest = max(len(text.encode()) for text in found.values())
+    if longest > startup.MOST_BYTES:
+        raise InvalidInput(
+            "settings",
+            f"make {longest:,} bytes of metadata, Google takes {startup.MOST_BYTES:,}",
+            fix="Use fewer arms.",
+        )
     return found
 
 

@@ -88,7 +88,7 @@ def check(serving: Serving) -> tuple[str, ...]:
     values, flags = options.choose(serving.settings, SETTINGS, CHECKS, "gce")
     if serving.tpu:
         share = float(values.get("gpu_memory_utilization", 0.9))
-        warnings += late.check_for_tpu(flags, share)
+        late.check_for_tpu(flags, share)
         warnings += models.check_for_tpu(serving.model)
     parallel = values.get("tensor_parallel_size", serving.accelerators)
     if serving.accelerators % parallel:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from clouds import enginelog
 from clouds.base import PriceBook
@@ -87,8 +86,3 @@ def _engine(facts: EngineFacts | None, held: Held) -> EngineFacts | None:
     named = serving.model if not facts.model or facts.model.startswith("/models/") else facts.model
     settings = {**told["settings"], **facts.settings}
     return facts.model_copy(update={"model": named, "image": serving.image, "settings": settings})
-
-
-def created_text(moment: datetime | None) -> str:
-    """A creation time as a filter of logs takes it; empty when unknown."""
-    return tags.iso(moment) if moment else ""

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clouds.base import IdentityReader, Ledger, PriceBook, Progress, QuotaReader
-from clouds.errors import Cancelled, CloudError, Conflict, InvalidInput
+from clouds.errors import Cancelled, Conflict, InvalidInput
 from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints import ending, images, permissions
 from clouds.gcp.endpoints import labels as tags
 from clouds.gcp.endpoints.machines import removal
 from clouds.gcp.endpoints.making import Maker
-from clouds.gcp.endpoints.run import calls, create, idtoken, settings, update, view
+from clouds.gcp.endpoints.run import calls, create, idtoken, listing, settings, update, view
 from clouds.gcp.endpoints.run.plan import MOST_HOURS, Planner
 from clouds.models import (
     Call,
@@ -28,7 +28,6 @@ from clouds.models import (
     LogPage,
     Read,
     Scope,
-    Unread,
     Wire,
 )
 
@@ -88,20 +87,9 @@ class CloudRun:
 
     def list(self, *, scope: Scope) -> Read[Endpoint]:
         """Every service of ours, in every region when the scope names none."""
-        project = scope.account or self._api.project
-        parent = f"projects/{project}/locations/{scope.location or '-'}"
-        call = Call("run", "projects.locations.services.list", {"parent": parent})
-        try:
-            answer = self._api.send(call, scope=scope)
-        except CloudError as error:
-            return Read(unread=(Unread(call=str(call), scope=str(scope), reason=str(error)[:300]),))
-        rows = [row for row in answer.get("services", []) if row.get("labels", {}).get(tags.DEPLOYMENT)]
-        missed = [
-            Unread(call=str(call), scope=str(place), reason="Google says that it is unreachable")
-            for place in answer.get("unreachable", [])
-        ]
-        found = (view.build(_ref(row), row, None, self._prices) for row in rows)
-        return Read(found=tuple(found), unread=tuple(missed))
+        read = listing.services(self._api, scope)
+        found = (view.build(_ref(row), row, None, self._prices) for row in read.found)
+        return Read(found=tuple(found), unread=read.unread)
 
     def logs(self, ref: EndpointRef, *, since: timedelta, limit: int) -> LogPage:
         """The newest lines of its instances, from Cloud Logging. The service is not woken."""

@@ -19,6 +19,7 @@ from clouds.models import Call, Endpoint, EndpointRef, EngineFacts, Hardware, Ph
 READS = (
     Call("run", "projects.locations.services.get"),
     Call("run", "projects.locations.services.list"),
+    Call("run-v1", "projects.locations.list"),
     Call("run", "projects.locations.operations.get"),
     Call("logging", "entries.list"),
     Call("cloudscheduler", "projects.locations.jobs.get"),

@@ -112,7 +112,14 @@ def delete(project: Project, asked: Mapping[str, Any]) -> Any:
 
 def listed(project: Project, asked: Mapping[str, Any]) -> Any:
     place = asked["parent"].rsplit("/", 1)[-1]
-    return {"services": [row for name, row in project.services.items() if place in {"-", name.split("/")[3]}]}
+    if place == "-":
+        raise refused(400, "INVALID_ARGUMENT", "location must be a region and cannot be the wildcard")
+    return {"services": [row for name, row in project.services.items() if place == name.split("/")[3]]}
+
+
+def regions(_: Project, asked: Mapping[str, Any]) -> Any:
+    known = ("europe-west4", "us-central1", "us-east4")
+    return {"locations": [{"name": f"{asked['name']}/locations/{one}", "locationId": one} for one in known]}
 
 
 def read_operation(project: Project, asked: Mapping[str, Any]) -> Any:
@@ -128,5 +135,6 @@ OPERATIONS: Mapping[str, Callable[[Project, Mapping[str, Any]], Any]] = {
     f"{_R}.services.patch": patch,
     f"{_R}.services.delete": delete,
     f"{_R}.services.list": listed,
+    "run-v1.projects.locations.list": regions,
     f"{_R}.operations.get": read_operation,
 }

@@ -192,3 +192,13 @@ def test_deleting_takes_service_and_job_and_reads_them_back(rig: Rig) -> None:
     ]
     assert deletion.gone
     assert empty(rig)
+
+
+def test_a_region_that_could_not_be_looked_at_is_said(rig: Rig) -> None:
+    rig.deploy("run")
+    rig.seam.fault = Fault(-1, "server error", "run.projects.locations.services.list")
+    read = rig.run.list(scope=Scope())
+    assert (read.found, [one.scope for one in read.unread]) == ((), ["europe-west4", "us-central1", "us-east4"])
+    rig.seam.fault = None
+    assert [one.ref for one in rig.run.list(scope=Scope()).found] == [str(REF)]
+    assert rig.run.list(scope=Scope("us-east4")).found == ()
