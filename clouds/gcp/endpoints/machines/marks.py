@@ -10,6 +10,7 @@ from clouds.enginelog import progress_words
 from clouds.gcp.endpoints.machines.startup import ANSWERS, FAILED
 from clouds.models import Phase
 
+LOADING = "loading and compiling"
 _MARK = re.compile(r"modelrig phase: (.{1,120}?) at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 _COMPILE = re.compile(r"(?:[Pp]re-?)?[Cc]ompil\w+")
 _NEXT = (
@@ -20,7 +21,7 @@ _NEXT = (
     ("image pulled", "starting the engine"),
     ("preparing", "the preparing script"),
     ("prepared", "starting the engine"),
-    ("engine started", "loading and compiling"),
+    ("engine started", LOADING),
     ("engine answers", "serving"),
 )
 """What goes on after a mark."""

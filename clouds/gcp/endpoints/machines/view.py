@@ -11,7 +11,7 @@ from clouds.gcp.endpoints.hardware import Shape, find
 from clouds.gcp.endpoints.machines import marks
 from clouds.gcp.endpoints.machines import serving as engines
 from clouds.gcp.endpoints.machines.held import Held, Standing
-from clouds.models import Endpoint, EndpointRef, EngineFacts, Hardware, Price
+from clouds.models import Endpoint, EndpointRef, EngineFacts, Hardware, Phase, Price
 
 ALIKE = "a request without quota and one without capacity look alike while they wait: neither is answered"
 
@@ -71,7 +71,23 @@ def build(
         engine=_engine(facts, held),
         hardware=shape.record() if shape else Hardware(instance_type=held.type),
         price=price(prices, ref.service, shape, held.market, held.zone) if shape else None,
-        phases=marks.phases(held.created, lines or ()) if lines else (),
+        phases=_phases(held, lines or (), facts),
+    )
+
+
+def _phases(held: Held, lines: Sequence[str], facts: EngineFacts | None) -> tuple[Phase, ...]:
+    """The stretches of its start, the compile told apart from the rest of the engine's start where the log says it."""
+    found = marks.phases(held.created, lines) if lines else ()
+    compiled = facts.settings.get("compile_seconds") if facts is not None else None
+    if not isinstance(compiled, int | float) or not found or found[-1].name != marks.LOADING:
+        return found
+    rest = found[-1].seconds - compiled
+    if rest < 0:
+        return found
+    return (
+        *found[:-1],
+        Phase(name="loading and warming up", seconds=round(rest, 1)),
+        Phase(name="XLA compile", seconds=round(float(compiled), 1)),
     )
 
 

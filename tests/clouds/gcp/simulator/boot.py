@@ -12,12 +12,16 @@ _MEMORY = (
     "total_hbm_used_gb=8.97GiB | total_hbm_avail_gb=5.52GiB"
 )
 _CACHE = "INFO TPU KV cache size: 321,280 tokens, Maximum concurrency for 8,192 tokens per request: 39.22x"
+_ALLOCATED = (
+    "INFO Init kv-cache | num_total_layers=15 | num_blocks=[1255, ...] | regular_attn_shape=(num_blocks, (256, 1, 2, "
+    "256)) | regular_attn_dtype=bfloat16 | hbm=[(14.51, 15.75)]Gb"
+)
 ENGINE = (
     (2.0, "INFO Init worker | rank=0 | hbm=[(0.0, 15.75)]GiB"),
     (60.0, "INFO Init model | hbm=[(8.97, 15.75)]GiB"),
     (62.0, _MEMORY),
     (63.0, _CACHE),
-    (64.0, "INFO Init kv-cache | num_total_layers=15 | num_blocks=[1255] | dtype=bfloat16 | hbm=[(14.51, 15.75)]Gb"),
+    (64.0, _ALLOCATED),
     (70.0, "INFO Precompile model with token size 16"),
     (500.0, "INFO init engine (profile, create kv cache, warmup model) took 502.84 s (compilation: 408.59 s)"),
     (502.0, "INFO Application startup complete."),

@@ -34,12 +34,17 @@ def test_one_v6e_is_deployed_and_ready_once_a_token_came_through_the_tunnel(rig:
     assert endpoint.account == "demo-project"
     assert endpoint.engine is not None
     assert (endpoint.engine.kv_cache_tokens, endpoint.engine.max_concurrency) == (321_280, 39.22)
+    assert endpoint.engine.image.startswith("docker.io/vllm/vllm-tpu@sha256:")
+    told = endpoint.engine.settings
+    assert [told[f"hbm_{word}_gib"] for word in ("limit", "cap", "used", "free")] == [15.75, 14.49, 8.97, 5.52]
+    assert (endpoint.engine.kv_cache_dtype, told["tensor_parallel_size"]) == ("bfloat16", 1)
     assert endpoint.phases == (
         Phase(name="starting the machine", seconds=21.0),
         Phase(name="preparing the machine", seconds=35.0),
         Phase(name="pulling the image", seconds=80.0),
         Phase(name="starting the engine", seconds=2.0),
-        Phase(name="loading and compiling", seconds=510.0),
+        Phase(name="loading and warming up", seconds=101.4),
+        Phase(name="XLA compile", seconds=408.6),
     )
     assert rig.steps() == ["firewalls.insert done", "connect done", "instances.insert done"]
     assert [asked["model"] for asked in Engine.asked] == ["google/gemma-4-E2B-it"]
