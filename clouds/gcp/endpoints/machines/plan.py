@@ -78,7 +78,7 @@ class Planner:
         late.check_image(image)
         serving = engines.of(
             spec.model, shapes[0].count, spec.settings, tpu=shapes[0].tpu, image=image, secret=chosen.hf_token_from,
-            prepared=bool(chosen.prepare),
+            prepared=f"{chosen.prepare} sha256:{chosen.prepare_sha256}" if chosen.prepare else "",
         )  # fmt: skip
         warnings = list(engines.check(serving))
         for _, arm in selfrun.arms(serving, chosen.run_arms) if chosen.results else ():

@@ -39,7 +39,8 @@ CHECKS: Mapping[str, options.Check] = {
 class Serving:
     """What the machine serves; kept in its metadata as JSON, so that it can be read and changed in place.
 
-    `settings` holds the engine's settings and flags alone. `revision` counts the changes.
+    `settings` holds the engine's settings and flags alone. `revision` counts the changes. `prepared` names the script
+    that ran before the engine, with its sha256: it may have changed the image, so it belongs to every record.
     """
 
     image: str
@@ -47,7 +48,7 @@ class Serving:
     accelerators: int
     tpu: bool
     secret: str = ""
-    prepared: bool = False
+    prepared: str = ""
     revision: int = 1
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
@@ -75,7 +76,7 @@ class Serving:
 
 
 def of(
-    model: str, shape_count: int, settings: Mapping[str, Setting], *, tpu: bool, image: str, secret: str, prepared: bool
+    model: str, shape_count: int, settings: Mapping[str, Setting], *, tpu: bool, image: str, secret: str, prepared: str
 ) -> Serving:
     """The record for what was asked; only settings of the engine are kept in it."""
     kept = {k: v for k, v in settings.items() if (k in SETTINGS and k not in {"image", "--*"}) or k.startswith("-")}
@@ -159,5 +160,8 @@ def facts(serving: Serving) -> dict[str, Any]:
         "image": serving.image,
         "model": serving.model,
         "context_tokens": values.get("max_model_len", 8192),
-        "settings": {"tensor_parallel_size": values.get("tensor_parallel_size", serving.accelerators)},
+        "settings": {
+            "tensor_parallel_size": values.get("tensor_parallel_size", serving.accelerators),
+            **({"prepared_by": serving.prepared} if serving.prepared else {}),
+        },
     }

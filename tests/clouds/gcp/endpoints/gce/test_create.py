@@ -65,6 +65,12 @@ def test_the_machine_is_asked_for_as_the_article_did_and_ends_by_google_itself(r
     assert (rig.project.instances, rig.project.billing()) == ({}, [])
 
 
+def test_what_ran_before_the_engine_is_in_the_record_with_its_sha256(rig: Rig) -> None:
+    endpoint = rig.deploy(settings={"prepare": "gs://demo-bucket/patch.sh", "prepare_sha256": "c" * 64})
+    assert endpoint.engine is not None
+    assert endpoint.engine.settings["prepared_by"] == f"gs://demo-bucket/patch.sh sha256:{'c' * 64}"
+
+
 def test_the_model_s_port_is_open_to_google_s_relay_alone(rig: Rig) -> None:
     rig.deploy()
     (rule,) = rig.project.firewalls.values()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from shutil import which
+from typing import Any
 
 import pytest
 
@@ -15,11 +17,9 @@ SECRET = "projects/p123/secrets/hf/versions/latest"
 ARMS = '[{"name": "base"}, {"name": "long", "max_model_len": 131072}]'
 
 
-def served(**changes: object) -> serving.Serving:
-    return serving.of(
-        "google/gemma-4-E2B-it", 1, {}, tpu=True, image=IMAGE, secret=SECRET, prepared=False
-    ).__class__(**{**vars(serving.of("google/gemma-4-E2B-it", 1, {}, tpu=True, image=IMAGE, secret=SECRET,
-                                     prepared=False)), **changes})  # fmt: skip
+def served(**changes: Any) -> serving.Serving:
+    made = serving.of("google/gemma-4-E2B-it", 1, {}, tpu=True, image=IMAGE, secret=SECRET, prepared="")
+    return replace(made, **changes)
 
 
 def scripts() -> dict[str, str]:
