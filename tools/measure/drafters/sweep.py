@@ -8,6 +8,7 @@ from statistics import fmean
 from clouds.models import Record
 from tools.measure.drafters.prompts import KINDS
 from tools.measure.record import Run
+from tools.measure.statistics.drift import drift
 from tools.measure.statistics.kinds import KindRatios, by_kind
 
 PART = "drafters"
@@ -128,9 +129,18 @@ def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
         yield from _turning(row, "at once", {1: row.times_plain or 0.0, **row.at})
     plains = [row for row in rows[1:] if row.drafted == 0 and row.times_plain is not None]
     for row in plains:
-        yield f"{row.name}, without a drafter again, is {100 * ((row.times_plain or 1) - 1):+.1f} % away from the first"
+        yield f"{row.name}, without a drafter again, is {_away(rows[0], drafting, row)}"
     if other_shape:
         yield f"{other_shape} runs measured other prompts and are not in the sweep"
+
+
+def _away(first: SweepRow, drafting: Sequence[SweepRow], again: SweepRow) -> str:
+    """How far the base moved by itself, and which settings moved it no further than that."""
+    base, last = first.tokens_per_second or 1.0, again.tokens_per_second or 1.0
+    moved = {row.name: drift([base], [row.tokens_per_second or 1.0], [last]) for row in drafting}
+    lost = [name for name, each in moved.items() if not each.beyond]
+    away = f"{100 * (last / base - 1):+.1f} % away from the first"
+    return f"{away}: no more was moved by {', '.join(lost)}" if lost else away
 
 
 def _most(kinds: KindRatios | None) -> str:

@@ -116,6 +116,13 @@ def test_the_base_again_shows_how_far_it_moved() -> None:
     assert found.notes[-1] == "none-again, without a drafter again, is -0.7 % away from the first"
 
 
+def test_a_gain_no_larger_than_the_drift_is_named() -> None:
+    runs = [drafting("none", 0, 100.0), drafting("one", 1, 103.0), drafting("none-again", 0, 95.0)]
+    found = sweep(runs, {})
+    assert found is not None
+    assert found.notes[-1].endswith("is -5.0 % away from the first: no more was moved by one")
+
+
 def test_a_gain_behind_many_tokens_stands_beside_it() -> None:
     def with_depth(run: Run, speed: float) -> Run:
         deep = rate("longcontext.decode_at.120000", "deep", speed, (speed,))
