@@ -37,15 +37,19 @@ def _lean(node: Any, definitions: dict[str, Any], once: set[str], *, names: bool
             return _lean(node, definitions, once)
         if "anyOf" in node and all(set(arm) == {"type"} for arm in node["anyOf"]):
             return {}  # any plain value: strict clients take no list of types, and we say what is wrong ourselves
-    if "required" in node and "properties" in node:  # what may be null is left out of an answer when it is
-        may = {name for name, each in node["properties"].items() if {"type": "null"} in each.get("anyOf", ())}
-        node = node | {"required": [name for name in node["required"] if name not in may]}
-    found = {}
-    for key, value in node.items():
-        if key == "title" or (key == "default" and value in (None, "", [], {}, False)):
-            continue
-        found[key] = _lean(value, definitions, once, names=key in {"properties", "$defs"})
-    return found
+    if "required" in node and "properties" in node:
+        node = node | {"required": _always(node)}
+    return {
+        key: _lean(value, definitions, once, names=key in {"properties", "$defs"})
+        for key, value in node.items()
+        if key != "title" and not (key == "default" and value in (None, "", [], {}, False))
+    }
+
+
+def _always(node: dict[str, Any]) -> list[str]:
+    """The required fields that are in every answer: one that may be null is left out when it is."""
+    may = {name for name, each in node["properties"].items() if {"type": "null"} in each.get("anyOf", ())}
+    return [name for name in node["required"] if name not in may]
 
 
 def output_schema(tool: Tool) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_a_policy_that_was_recorded_open_is_opened_once_and_not_twice() -> None:
     policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:Get*", "Resource": "100%25"}]}
     role = {"Path": "/", "RoleName": "r", "RoleId": "AROAEXAMPLEEXAMPLE00", "Arn": "arn:aws:iam::111122223333:role/r"}
     about = {**role, "CreateDate": "2026-11-29T15:00:00+00:00", "AssumeRolePolicyDocument": policy}
-    answer = client("iam", replay("iam", ("GetRole", {"Role": about}))).get_role(RoleName="r")
+    answer = client("iam", replay("iam", ("GetRole", {"answer": Answer(200, {"Role": about})}))).get_role(RoleName="r")
     assert answer["Role"]["AssumeRolePolicyDocument"] == policy
 
 
