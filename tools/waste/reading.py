@@ -92,7 +92,7 @@ def requests(
         if kind is not None:
             wanted = [row for row in wanted if not _careful(box, row, lambda row: _young(box, read, kind, row, now))]
         wanted = [row for row in wanted if id(row) not in box.failed]
-        box.kept = wanted
+        box.kept = [*wanted]  # a list of its own: it grows where a row turns out odd while the rows are gone through
         if wanted:
             yield from _questions(box, read, wanted, now)
         return

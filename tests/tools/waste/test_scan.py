@@ -213,3 +213,12 @@ def test_requests_to_one_place_never_exceed_its_limit() -> None:
     )
     look({}, network=network)
     assert 1 < network.most["north"] <= toy.PACK.in_flight
+
+
+def test_an_odd_row_is_left_out_of_a_metric_and_the_scan_ends() -> None:
+    odd = {"state": "running", "created": toy.OLD}  # without an id there is nothing to ask usage of
+    network = toy.Network({"north": {"ListMachines": {"machines": [odd, machine("m1")]}, "ReadMetric": {"points": {}}}})
+    found = look({}, network=network)
+    assert [each.name for each in found.findings] == ["m1"]
+    assert not found.complete
+    assert sum(gap.resources for gap in found.unread) >= 1
