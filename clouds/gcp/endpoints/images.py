@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
 from clouds.errors import InvalidInput, NotFound, Unreachable
@@ -15,6 +15,15 @@ _MANIFESTS = (
 )
 _HOSTS = {"docker.io": "registry-1.docker.io"}
 MOST = 2_000_000
+
+
+def pinned(image: str, digest: Callable[[str], str]) -> str:
+    """The image by digest; a tag that may move is resolved now. Without a registry it is Docker Hub's."""
+    if "@sha256:" in image:
+        return image
+    first, _, rest = image.partition("/")
+    named = image if rest and ("." in first or ":" in first) else f"docker.io/{image}"
+    return f"{named.rsplit(':', 1)[0]}@{digest(named)}"
 
 
 def digest_of(image: str) -> str:

@@ -10,7 +10,7 @@ from typing import Protocol
 from clouds.base import IdentityReader, PriceBook, QuotaReader
 from clouds.errors import CloudError, InvalidInput, NotOffered
 from clouds.gcp.api import GcpApi
-from clouds.gcp.endpoints import commands, hardware, late, preflight
+from clouds.gcp.endpoints import commands, hardware, images, late, preflight
 from clouds.gcp.endpoints import model as models
 from clouds.gcp.endpoints.hardware import Shape
 from clouds.gcp.endpoints.machines import calls, quota, selfrun, view
@@ -87,7 +87,7 @@ class Planner:
             warnings.append(word)
         who = preflight.caller(self.api, self.identity)
         places, left, worst = self._places(spec, chosen, shapes, who.project, warnings)
-        serving = replace(serving, image=self._pinned(image))
+        serving = replace(serving, image=images.pinned(image, self.digest))
         wait = timedelta(hours=chosen.waits)
         build = Build(
             builder.service, spec.name, who.project, who.owner, now + wait + timedelta(hours=spec.ttl_hours),
@@ -162,13 +162,6 @@ class Planner:
         return InvalidInput(
             "location", words, fix=f"Use a zone or market with a known price ({chosen.market} has none)."
         )
-
-    def _pinned(self, image: str) -> str:
-        """The image by digest; a tag that may move is resolved now."""
-        if "@sha256:" in image:
-            return image
-        named = image if "." in image.split("/", 1)[0] and "/" in image else f"docker.io/{image}"
-        return f"{named.rsplit(':', 1)[0]}@{self.digest(named)}"
 
     def _steps(self, build: Build, places: list[tuple[str, Shape, Price]]) -> list[PlanStep]:
         rule = calls.rule(build)

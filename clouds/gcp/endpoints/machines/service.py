@@ -35,6 +35,8 @@ from clouds.models import (
     Wire,
 )
 
+QUOTA_LASTS = timedelta(minutes=5)
+"""How long a quota that was read is shown: reading it takes several calls, and a wait is looked at often."""
 Open = Callable[[tunnel.Target, Callable[[], str]], tuple[int, Callable[[], None]]]
 
 
@@ -61,6 +63,7 @@ class MachineService(ABC):
         """`now` and `pause` are the clock; `open_tunnel` and `digest` lead to the network outside Google's API."""
         self._api, self._quotas, self._prices, self._world = api, quotas, prices, world
         self._now, self._pause, self._open = now, pause, open_tunnel
+        self._told: dict[tuple[str, str, str], tuple[datetime, str]] = {}
         self._planner = Planner(api, identity, quotas, prices, builder, digest)
 
     def plan(self, spec: DeploymentSpec) -> DeploymentPlan:
@@ -93,7 +96,12 @@ class MachineService(ABC):
         shape = find_shape(self._world.shapes, held.type)
         if held.standing.state != "waiting_for_capacity" or shape is None:
             return ""
-        return quota.of(self._quotas, shape, [held.zone], held.market)[held.zone].words
+        key = (held.type, held.zone, held.market)
+        told = self._told.get(key)
+        if told is None or self._now() - told[0] > QUOTA_LASTS:
+            words = quota.of(self._quotas, shape, [held.zone], held.market)[held.zone].words
+            told = self._told[key] = (self._now(), words)
+        return told[1]
 
     def list(self, *, scope: Scope) -> Read[Endpoint]:
         """Every machine of ours, dead ones and husks too, wherever the scope does not name a place."""

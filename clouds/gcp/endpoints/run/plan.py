@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from clouds.base import IdentityReader, PriceBook, QuotaReader
 from clouds.errors import CloudError, InvalidInput, QuotaTooSmall
 from clouds.gcp.api import GcpApi
-from clouds.gcp.endpoints import commands, ending, late, preflight
+from clouds.gcp.endpoints import commands, ending, images, late, preflight
 from clouds.gcp.endpoints import model as models
 from clouds.gcp.endpoints.machines import quota
 from clouds.gcp.endpoints.machines.serving import IMAGES
@@ -61,7 +61,7 @@ class Planner:
         regions = tuple(dict.fromkeys(preflight.region_of(region) for region in regions))
         who = preflight.caller(self.api, self.identity)
         places, left = self._places(spec, chosen, regions, warnings)
-        pinned = image if "@sha256:" in image else f"{image.rsplit(':', 1)[0]}@{self.digest(image)}"
+        pinned = images.pinned(image, self.digest)
         account = ""
         if chosen.end == "scheduler":
             account = chosen.end_by or ending.default_account(self.api, who.project)

@@ -1,18 +1,15 @@
-"""Zones of the TPU API: which have an accelerator, and everything that is in them, zone by zone."""
+"""Zones of the TPU API: where to begin, and which have an accelerator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Mapping
 
 from clouds.errors import CloudError
 from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints.preflight import is_zone
-from clouds.gcp.endpoints.tpu.calls import FLEX, parent
+from clouds.gcp.endpoints.tpu.calls import parent
 from clouds.models import Call, Scope, Unread
 
-AT_ONCE = 8
 FLEX_SEEN: Mapping[str, tuple[str, ...]] = {
     "v5e": ("us-west4-a",),
     "v6e": ("us-east5-a", "us-east5-b", "europe-west4-a"),
@@ -37,37 +34,6 @@ def zones(api: GcpApi, project: str, place: str) -> tuple[tuple[str, ...], list[
         return (), [Unread(call=str(call), scope=place or project, reason=str(error)[:300])]
     found = [str(row.get("locationId", "")) for row in answer.get("locations", [])]
     return tuple(sorted(zone for zone in found if is_zone(zone) and zone.startswith(place))), []
-
-
-Swept = tuple[str, list[Mapping[str, Any]], list[Mapping[str, Any]], list[Unread]]
-
-
-def sweep(api: GcpApi, project: str, places: Sequence[str]) -> Iterator[Swept]:
-    """Nodes and queued resources of each zone; what could not be looked at is said. QRs are in no other list."""
-    if not places:
-        return
-    with ThreadPoolExecutor(min(AT_ONCE, len(places))) as pool:
-        yield from pool.map(lambda zone: _zone(api, project, zone), places)
-
-
-def _zone(api: GcpApi, project: str, zone: str) -> Swept:
-    missed: list[Unread] = []
-
-    def rows(service: str, kind: str) -> list[Mapping[str, Any]]:
-        call = Call(service, f"projects.locations.{kind}.list", {"parent": parent(project, zone)})
-        try:
-            answer = api.send(call, scope=Scope(zone))
-        except CloudError as error:
-            missed.append(Unread(call=str(call), scope=zone, reason=str(error)[:300]))
-            return []
-        missed.extend(
-            Unread(call=str(call), scope=str(where), reason="Google says that it is unreachable")
-            for where in answer.get("unreachable", [])
-        )
-        found: list[Mapping[str, Any]] = answer.get(kind, [])
-        return found
-
-    return zone, rows("tpu", "nodes"), rows(FLEX, "queuedResources"), missed
 
 
 def offers(api: GcpApi, project: str, zone: str, kind: str) -> bool:

@@ -5,18 +5,17 @@ The node is read by google-cloud-tpu. Its log comes from guest attributes: the T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clouds.errors import CloudError, NotFound
-from clouds.gcp import errors
+from clouds.gcp import errors, tpus
 from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints import ending
 from clouds.gcp.endpoints.gce.world import clean
 from clouds.gcp.endpoints.hardware import TPU, Shape
 from clouds.gcp.endpoints.machines import calls as shared
 from clouds.gcp.endpoints.machines.held import Held, label, missing
-from clouds.gcp.endpoints.tpu import places
 from clouds.gcp.endpoints.tpu.calls import FLEX, parent
 from clouds.gcp.endpoints.tpu.states import held_of
 from clouds.gcp.endpoints.tunnel import Target
@@ -94,16 +93,15 @@ class Nodes:
         return found
 
     def all(self, scope: Scope) -> Read[Held]:
-        """Every node and queued resource of ours, husks too, zone by zone where no zone is named."""
+        """Every node and queued resource of ours, husks too; places that could not be looked at are unread."""
+        place = scope.location or ""
+        within = (lambda zone: zone == place or zone.startswith(f"{place}-")) if place else None
         project = scope.account or self._api.project
-        zones, unread = places.zones(self._api, project, scope.location or "")
-        found: dict[tuple[str, str], Held] = {}
-        for zone, nodes, queued, missed in places.sweep(self._api, project, zones):
-            unread += missed
-            for held in _joined(nodes, queued):
-                if held.deployment:
-                    found[zone, held.name] = held
-        return Read(found=tuple(found.values()), unread=tuple(unread))
+        nodes = tpus.everywhere(self._api, tpus.NODES, project, within)
+        queued = tpus.everywhere(self._api, tpus.QUEUED, project, within)
+        found = tuple(held for held in _joined(nodes.found, queued.found) if held.deployment)
+        # an API that is not enabled has nothing of ours
+        return Read(found=found, unread=(*nodes.unread, *queued.unread))
 
     def lines(self, held: Held) -> tuple[str, ...] | None:
         """Its phase marks, its engine's telling lines and its newest ones, from guest attributes; None: not read."""
@@ -175,13 +173,14 @@ class Nodes:
         return Target(held.project, held.zone, host or held.name, port)
 
 
-def _joined(nodes: list[Mapping[str, Any]], queued: list[Mapping[str, Any]]) -> Iterator[Held]:
-    """Node and queued resource of one name are one endpoint."""
-    by_name = {str(row.get("name", "")).rsplit("/", 1)[-1]: row for row in nodes}
+def _joined(nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, Any]]) -> Iterator[Held]:
+    """Node and queued resource of one name in one zone are one endpoint."""
+    by_name = {str(row.get("name", "")): row for row in nodes}
     for row in queued:
         specs = row.get("tpu", {}).get("nodeSpec", [])
-        name = str(specs[0].get("nodeId", "")) if specs else ""
-        yield held_of(by_name.pop(name, None), row)
+        spec: Mapping[str, Any] = specs[0] if specs else {}
+        where = spec.get("parent") or str(row.get("name", "")).rsplit("/queuedResources/", 1)[0]
+        yield held_of(by_name.pop(f"{where}/nodes/{spec.get('nodeId', '')}", None), row)
     for node in by_name.values():
         yield held_of(node, None)
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.clouds.gcp.simulator.project import Project, market_key, missing, refused
-from tests.clouds.gcp.simulator.tpu import CAPACITY, bought_as, drop, end, new, operation, ready, too_much
+from tests.clouds.gcp.simulator.tpu import CAPACITY, bought_as, drop, end, new, operation, ready, too_much, within
 
 
 def create_queued(project: Project, asked: Mapping[str, Any]) -> Any:
@@ -98,7 +98,7 @@ def delete_queued(project: Project, asked: Mapping[str, Any]) -> Any:
 
 
 def queued(project: Project, asked: Mapping[str, Any]) -> Any:
-    return {"queuedResources": [row for name, row in project.queued.items() if name.startswith(f"{asked['parent']}/")]}
+    return {"queuedResources": within(project.queued, asked["parent"])}
 
 
 _OWN: Mapping[str, Callable[[Project, Mapping[str, Any]], Any]] = {

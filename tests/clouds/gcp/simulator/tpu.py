@@ -184,7 +184,13 @@ def attributes(project: Project, asked: Mapping[str, Any]) -> Any:
 
 
 def nodes(project: Project, asked: Mapping[str, Any]) -> Any:
-    return {"nodes": [row for name, row in project.nodes.items() if name.startswith(f"{asked['parent']}/")]}
+    return {"nodes": within(project.nodes, asked["parent"])}
+
+
+def within(rows: Mapping[str, Any], parent: str) -> list[Any]:
+    """The rows of one zone, or of all (`-`)."""
+    place = parent.rsplit("/", 1)[-1]
+    return [row for name, row in rows.items() if place in {"-", name.split("/")[3]}]
 
 
 def read_operation(project: Project, asked: Mapping[str, Any]) -> Any:
