@@ -169,7 +169,7 @@ class AwsApi:
 
         self._stamp = sessions.stamp()
         try:
-            session = self._build()
+            session = sessions.frugal(self._build())
         except BotoCoreError as error:
             raise told(error, "reading the AWS configuration", "") from error
         if self.taps:

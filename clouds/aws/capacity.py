@@ -36,6 +36,8 @@ READS = (
 )
 _HISTORY = timedelta(days=7)
 _SCORED_AT_ONCE = 10  # regions in one question for placement scores (service model)
+_AT_ONCE = 64
+"""All questions about 17 regions at once: they depend on nothing, and each region's limit is its own."""
 _BLOCK_HOURS = 24
 _BLOCKS = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "trn1", "trn2")
 """Families that are sold in capacity blocks (SupportedUsageClasses of DescribeInstanceTypes, 2026-11-29)."""
@@ -74,7 +76,7 @@ class AwsCapacity:
         places, unread = regions.asked(self._api, scopes)
         machines = tuple(dict.fromkeys(kind for group in subjects.values() for kind in group))
         missed = list(unread)
-        with ThreadPoolExecutor(max_workers=32) as pool:
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
             look = _Look(self._api, self._now(), pool, missed)
             known = look.regions(places, machines)
             scores = look.scores(places, subjects)

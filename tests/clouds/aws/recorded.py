@@ -59,4 +59,5 @@ class Recorded:
 def plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return {key: item for key, item in value.model_dump().items() if item not in (None, "", {})}
-    return {key: getattr(value, key) for key in value.__dataclass_fields__}
+    fields = {key: getattr(value, key) for key in value.__dataclass_fields__}
+    return {key: item for key, item in fields.items() if key != "notes" or item}

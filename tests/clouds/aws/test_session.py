@@ -111,3 +111,36 @@ def test_a_login_without_its_library_or_its_token_is_one_sentence(
         False,
         "Run `aws login --profile work` in a terminal, then repeat this call.",
     )
+
+
+def test_a_second_account_reads_no_model_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sessions.frugal(sessions.recorded())
+    first.create_client("sts")
+    monkeypatch.setattr("botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("a model was read again"))
+    second = sessions.frugal(sessions.recorded())
+    assert second is not first
+    assert second.create_client("sts").meta.service_model.service_name == "sts"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-29T15:00:00Z",
+        "2026-11-29T15:00:00.000Z",
+        "2026-11-29T15:00:00.123456+09:00",
+        "Sun, 29 Nov 2026 15:00:00 GMT",
+        "1795964400",
+        1795964400.5,
+        "20261129T150000Z",
+    ],
+)
+def test_a_time_is_read_as_botocore_reads_it(text: str | float) -> None:
+    from botocore.utils import parse_timestamp
+
+    assert sessions.moment(text) == parse_timestamp(text)  # type: ignore[arg-type]
+    assert sessions.moment(text).tzinfo is not None
+
+
+def test_what_is_no_time_is_an_error_as_in_botocore() -> None:
+    with pytest.raises(ValueError, match="Invalid timestamp"):
+        sessions.moment("2026-13-41T99:00:00Z")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from clouds.aws.checks import PACK
 from clouds.aws.checks.bill import BILL, COVERED
+from clouds.models import Scope
 from tests.clouds.aws.checks.stage import NOW
 
 
 def test_thirty_days_are_asked_by_service_without_credits() -> None:
-    call = BILL.ask(NOW)
+    call = BILL.ask(NOW, Scope())
     assert call.parameters["TimePeriod"] == {"Start": "2026-10-30", "End": "2026-11-29"}
     assert (BILL.charge.usd, BILL.charge.unit) == (0.01, "request")
 
