@@ -28,7 +28,8 @@ def insert(build: Build, shape: Shape, zone: str, image: str, number: int) -> Ca
         "instanceTerminationAction": "DELETE",
         "maxRunDuration": {"seconds": str(build.ttl_seconds)},
     }
-    disk = {"sourceImage": image, "diskSizeGb": str(chosen.extra.get("disk_gib", 200))}
+    size = str(chosen.extra.get("disk_gib", 200))
+    disk: dict[str, Any] = {"sourceImage": image, "diskSizeGb": size, "labels": build.labels}
     if not shape.tpu:  # for a TPU the articles name none, and Compute Engine takes what the machine can use
         kind = "hyperdisk-balanced" if shape.type.startswith("g4") else "pd-balanced"
         disk["diskType"] = f"zones/{zone}/diskTypes/{kind}"
