@@ -103,7 +103,7 @@ def scan_waste(
     book: Book,
     progress: Progress,
     cloud: Annotated[Words, Field(description="which clouds; none: all")] = (),
-    scopes: Annotated[Words, Field(description="regions, or global; none: all")] = (),
+    scopes: Annotated[Words, Field(description="regions, projects or subscriptions; none: all")] = (),
     checks: Annotated[Words, Field(description="ids, or words that ids begin with")] = (),
     category: Literal["", "ai", "classic", "own"] = "",
     min_usd: Annotated[float, Field(ge=0, le=1e6, description="least $ a month")] = 0,
