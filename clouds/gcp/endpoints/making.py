@@ -211,12 +211,12 @@ class Maker:
         kind, scope = kind_of(call), Scope(location)
         found = kind.look(self.api, scope, call.parameters)
         if found is None:
-            self.forget(call, location)
+            self.forget(call)
             return "was not there"
         if found.deployment != self.deployment:
             raise taken(kind, call, location, found)
         self._until_gone(kind, call, scope, found)
-        self.forget(call, location)
+        self.forget(call)
         return "deleted"
 
     def _until_gone(self, kind: Kind, call: Call, scope: Scope, found: Found) -> None:
@@ -256,11 +256,10 @@ class Maker:
             return False, ""
         return True, operations.name_of(answer) if kind.polled else ""
 
-    def forget(self, call: Call, location: str) -> None:
+    def forget(self, call: Call) -> None:
         """Mark every step that may have made this part there as undone."""
         for step in self.ledger.steps(self.deployment) if self.deployment else ():
-            here = step.result.get("location", location) == location
-            if same(step.call, call) and step.state in {"intent", "done"} and here:
+            if same(step.call, call) and step.state in {"intent", "done"}:
                 self.ledger.undone(step.id)
 
     def steady(self, sleep: Callable[[float], None]) -> Maker:
@@ -270,13 +269,18 @@ class Maker:
 
 def same(one: Call, other: Call) -> bool:
     """Whether two creating calls make the same thing: of one kind, name and place."""
-    if str(one) != str(other) or str(other) not in KINDS:
+    if str(other) not in KINDS or _thing(one) != _thing(other):
         return False
     kind = kind_of(other)
     places = ("project", "zone", "parent")
     return kind.name(one.parameters) == kind.name(other.parameters) and all(
         one.parameters.get(place) == other.parameters.get(place) for place in places
     )
+
+
+def _thing(call: Call) -> str:
+    """A queued resource is one thing, whichever version of the API made it."""
+    return str(call).replace("tpu-v2alpha1.", "tpu.")
 
 
 def taken(kind: Kind, call: Call, location: str, found: Found) -> Conflict:

@@ -65,6 +65,17 @@ def test_when_a_flex_run_is_over_the_husk_is_listed_with_what_it_holds_and_delet
     assert empty(rig)
 
 
+@pytest.mark.parametrize("settings", [{}, {"queued": True}, {"market": "spot", "queued": True}, FLEX])
+def test_after_deleting_no_row_of_the_ledger_says_that_something_is_there(
+    rig: Rig, settings: dict[str, str | bool]
+) -> None:
+    rig.deploy("tpu", settings=settings)
+    assert rig.tpu.delete(REF, rig.book, rig.heard).gone
+    made = [row.split(" ")[-1] for row in rig.steps() if not row.startswith("connect")]
+    assert set(made) == {"undone"}
+    assert empty(rig)
+
+
 def test_a_husk_of_an_earlier_run_makes_way_for_the_next(rig: Rig) -> None:
     plan = rig.begin(rig.tpu.plan(rig.spec("tpu", settings=FLEX)))
     rig.tpu.create(plan, rig.book, rig.heard)
