@@ -15,7 +15,8 @@ from clouds.models.waste import Charge, Listing, Row, WasteCheck
 class Bill:
     """How one cloud's bill is asked, what the asking costs, and which of its services the checks cover."""
 
-    ask: Callable[[datetime], Call]
+    ask: Callable[[datetime, Scope], Call]
+    """(now, where the bill is asked) -> the request."""
     charge: Charge
     lines: Callable[[Any], Mapping[str, float]]
     """An answer as US dollars by service, as the bill names it."""
@@ -23,6 +24,8 @@ class Bill:
     covered: Mapping[str, tuple[str, ...]]
     """The bill's service -> the words with which ids of checks begin that look at it."""
     permission: str
+    each_place: bool = False
+    """Whether every place that a scan looked at has a bill of its own; else one answer is that of the whole account."""
 
 
 @dataclass(frozen=True)

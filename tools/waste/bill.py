@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from clouds.base import Missing
-from clouds.errors import CloudError
+from clouds.base import Cloud, Missing
+from clouds.errors import CloudError, Throttled
 from clouds.models import Scope
-from clouds.models.waste_pack import Bill
+from clouds.models.waste_pack import Bill, WastePack
 from tools.context import Clouds
 from tools.waste.records import BillLine, BillView, Scan
 from tools.waste.scan import ReadsOnly
 from tools.waste.sight import why
 
 
-def bills(clouds: Clouds, named: tuple[str, ...]) -> dict[str, tuple[Bill, Scope]]:
-    """The clouds whose bill can be asked, and where."""
+def bills(clouds: Clouds, named: tuple[str, ...]) -> dict[str, tuple[Bill, WastePack]]:
+    """The clouds whose bill can be asked."""
     found = {}
     for name in named:
         try:
@@ -24,7 +25,7 @@ def bills(clouds: Clouds, named: tuple[str, ...]) -> dict[str, tuple[Bill, Scope
         except CloudError:
             continue
         if not isinstance(cloud.waste, Missing) and cloud.waste.bill is not None:
-            found[name] = (cloud.waste.bill, Scope(cloud.waste.home))
+            found[name] = (cloud.waste.bill, cloud.waste)
     return found
 
 
@@ -42,20 +43,12 @@ def added(scan: Scan, clouds: Clouds, named: tuple[str, ...], now: datetime) -> 
     problems: list[str] = []
     total = covered = paid = 0.0
     days = 0
-    for name, (bill, scope) in bills(clouds, named).items():
-        cloud = clouds.get(name)
+    looked = set(scan.checks)
+    for name, (bill, pack) in bills(clouds, named).items():
         days = max(days, bill.days)
-        try:
-            call = bill.ask(now)
-            if isinstance(cloud.api, Missing):
-                continue
-            guarded = cloud.reading(frozenset({str(call)})) if cloud.reading is not None else cloud.api
-            spent = bill.lines(ReadsOnly(guarded, frozenset({str(call)})).send(call, scope=scope))
-        except CloudError as error:
-            problems.append(f"{name}: {why(error)}")
-            continue
-        paid += bill.charge.usd
-        looked = set(scan.checks)
+        spent, asked, wrong = _spent(clouds.get(name), bill, _scopes(scan, name, bill, pack), now)
+        problems += [f"{name}: {word}" for word in wrong]
+        paid += bill.charge.usd * asked
         for service, usd in spent.items():
             total += usd
             if any(
@@ -70,3 +63,47 @@ def added(scan: Scan, clouds: Clouds, named: tuple[str, ...], now: datetime) -> 
     view = BillView(days, round(total, 2), round(covered, 2), round(paid, 4), tuple(lines), "; ".join(problems))
     effort = replace(scan.effort, usd=round(scan.effort.usd + paid, 6))
     return replace(scan, bill=view, effort=effort)
+
+
+def _scopes(scan: Scan, cloud: str, bill: Bill, pack: WastePack) -> Sequence[Scope]:
+    """Where a bill is asked: once for the account, or in every place that the scan looked at."""
+    if not bill.each_place:
+        return (Scope(pack.home),)
+    ends = [end for end in scan.scopes if end.cloud == cloud]
+    places = sorted({pack.place_of(end.location, end.account) for end in ends})
+    account = ends[0].account if ends else ""
+    return [pack.scope(place, account) for place in places if place]
+
+
+def _spent(
+    cloud: Cloud, bill: Bill, scopes: Sequence[Scope], now: datetime
+) -> tuple[Mapping[str, float], int, Sequence[str]]:
+    """US dollars by service over all scopes, how many answered, and what could not be read.
+
+    Once a cloud says that it is asked too often, the rest is not asked: each would wait as long.
+    """
+    spent: dict[str, float] = {}
+    answered, wrong = 0, list[str]()
+    for place, scope in enumerate(scopes):
+        where = f"{scope.account}: " if bill.each_place else ""
+        try:
+            call = bill.ask(now, scope)
+            if isinstance(cloud.api, Missing):
+                break
+            allow = frozenset({str(call)})
+            guarded = cloud.reading(allow) if cloud.reading is not None else cloud.api
+            for service, usd in bill.lines(ReadsOnly(guarded, allow).send(call, scope=scope)).items():
+                spent[service] = spent.get(service, 0.0) + usd
+            answered += 1
+        except CloudError as error:
+            wrong.append(f"{where}{why(error)}")
+            if isinstance(error, Throttled) and place + 1 < len(scopes):
+                wrong.append(f"{len(scopes) - place - 1:,} more were not asked; repeat the scan in some minutes")
+                break
+    return spent, answered, _few(wrong)
+
+
+def _few(problems: Sequence[str], most: int = 5) -> Sequence[str]:
+    """The first of them, and how many more there are."""
+    more = len(problems) - most
+    return problems if more <= 0 else [*problems[:most], f"{more:,} more bills were not read"]

@@ -45,6 +45,7 @@ from clouds.aws.checks import (
 from clouds.aws.checks.bill import BILL
 from clouds.aws.checks.commands import account_line, command, query
 from clouds.aws.checks.offered import offered
+from clouds.models import Scope
 from clouds.models.waste import Listing, WasteCheck
 from clouds.models.waste_pack import WastePack
 
@@ -111,5 +112,5 @@ PACK = WastePack(
 
 def policies() -> dict[str, dict[str, Any]]:
     """The two least-privilege policies: `scanner` looks, `cleaner` removes; they are published in policy/."""
-    also = ("ec2.DescribeRegions", "sts.GetCallerIdentity", str(BILL.ask(EPOCH)))
+    also = ("ec2.DescribeRegions", "sts.GetCallerIdentity", str(BILL.ask(EPOCH, Scope())))
     return {"scanner": permissions.scanner(CHECKS, also), "cleaner": permissions.cleaner(CHECKS)}

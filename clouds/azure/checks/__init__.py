@@ -32,6 +32,7 @@ from clouds.azure.checks import (
     web,
     words,
 )
+from clouds.azure.checks.bill import BILL
 from clouds.azure.checks.commands import account_line, command, query
 from clouds.azure.prices import EXCLUDES
 from clouds.azure.tenants import EVERY
@@ -78,6 +79,7 @@ PACK = WastePack(
     account_line=account_line,
     owner=words.owner,
     excludes=EXCLUDES,
+    bill=BILL,
     scope_word="subscription",
     scope=lambda place, _account: Scope(None, place),
     keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.errors import InvalidInput, Unexpected
-from clouds.models import Call
+from clouds.models import Call, Scope
 from clouds.models.waste import Charge
 from clouds.models.waste_pack import Bill
 
@@ -56,7 +56,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def ask(now: datetime) -> Call:
+def ask(now: datetime, _scope: Scope) -> Call:
     """Thirty whole days until yesterday, by service. Raises InvalidInput where no table is named."""
     named = os.environ.get(TABLE, "")
     found = _NAME.fullmatch(named)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clouds.base import Cloud
 from clouds.errors import PermissionMissing
-from clouds.models import Call
+from clouds.models import Call, Scope
 from clouds.models.waste import Charge
 from clouds.models.waste_pack import Bill
 from tests.tools.waste import toy
@@ -21,7 +21,7 @@ from tools.waste.scan import Wanted, scan
 COSTS = {"Toy Disks": 70.0, "Toy Cables": 12.345, "Toy Dust": 0.004}
 
 
-def _ask(now: datetime) -> Call:
+def _ask(now: datetime, _at: Scope) -> Call:
     return Call("toy", "GetBill", {"end": now.date().isoformat()})
 
 
@@ -75,3 +75,13 @@ def test_a_bill_that_cannot_be_read_is_named_and_the_scan_stays_as_it_was() -> N
 def test_a_cloud_without_a_bill_says_so() -> None:
     clouds = one(toy.cloud(toy.Network({})))
     assert bill.cost_words(clouds, ("toy",)) == "no cloud named has one that can be asked"
+
+
+def test_an_account_s_bill_is_asked_once_however_many_places_were_looked_at() -> None:
+    network = toy.Network({"north": {"GetBill": {"lines": COSTS}}, "south": {"GetBill": {"lines": COSTS}}})
+    clouds = one(toy.cloud(network, PACK))
+    found = bill.added(
+        scan({"toy": clouds.get("toy")}, Wanted(), (), toy.NOW, CallProgress(), "one"), clouds, ("toy",), toy.NOW
+    )
+    assert len(found.scopes) > 1
+    assert network.operations().count("GetBill") == 1

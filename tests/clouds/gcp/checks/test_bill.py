@@ -12,6 +12,7 @@ from clouds.base import Cloud
 from clouds.errors import InvalidInput, Unexpected
 from clouds.gcp.checks import PACK
 from clouds.gcp.checks.bill import BILL, COVERED, TABLE
+from clouds.models import Scope
 from tests.clouds.gcp.checks.stage import DENIED, NOW, PROJECT, Account, Scenario, waste
 from tests.clouds.gcp.schemas import wrong, wrong_answer
 from tools.context import Clouds
@@ -52,7 +53,7 @@ def shown(account: Account, answer: Any) -> Scan:
 
 @pytest.mark.usefixtures("named")
 def test_thirty_days_are_asked_by_service_in_the_project_of_the_table() -> None:
-    call = BILL.ask(NOW)
+    call = BILL.ask(NOW, Scope())
     assert call.parameters["projectId"] == "finance-prod"
     assert "TIMESTAMP('2026-10-30')" in call.parameters["body"]["query"]
     assert f"FROM `{EXPORT}`" in call.parameters["body"]["query"]
@@ -66,7 +67,7 @@ def test_without_a_table_or_with_a_name_that_is_none_nothing_is_asked(
 ) -> None:
     monkeypatch.setenv(TABLE, name)
     with pytest.raises(InvalidInput, match=TABLE):
-        BILL.ask(NOW)
+        BILL.ask(NOW, Scope())
 
 
 def test_amounts_in_another_currency_are_not_added_up() -> None:
