@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
-from clouds.aws.checks.steps import gone, step
+from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
@@ -115,13 +115,36 @@ DETECTED = usage(
 def _labels(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "RUNNING" or seen.metric(DETECTED, row):
         return None
-    units = row.get("MinInferenceUnits") or 1
+    units, project = row.get("MinInferenceUnits") or 1, _project(row, seen)
     return Waste(
         reason=f"runs with {units} inference unit{'s' if units != 1 else ''} and answered nothing in 7 days",
         meters=(Meter("rekognition/custom-labels-inference-unit", "unit-hour", units),),
         bound="at least",
-        evidence={"least inference units": units},
+        evidence={"least inference units": units, "project": project},
+        blocked="" if project else "its project was not listed, so that nobody could read back whether it stopped",
     )
+
+
+def _project(row: Row, seen: Seen) -> str:
+    """The full id of a version's project: the version's own id holds its name alone, and names are unique."""
+    named = seen.index(PROJECTS, lambda each: [each["ProjectArn"].split("/")[1]])
+    found: Row = next(iter(named.get(row["ProjectVersionArn"].split("/")[1], ())), {})
+    return str(found.get("ProjectArn", ""))
+
+
+def _stop_labels(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    version = doomed.row["ProjectVersionArn"]
+    return (
+        step(
+            "stop", f"stop model {doomed.name}; it stays trained", "rekognition.StopProjectVersion",
+            {"ProjectVersionArn": version}, "can be undone", capacity=True,
+            until=until(
+                "rekognition.DescribeProjectVersions",
+                {"ProjectArn": doomed.evidence["project"], "VersionNames": [version.split("/")[3]]},
+                "ProjectVersionDescriptions[].Status", "STOPPED", failed=("FAILED",),
+            ),
+        ),
+    )  # fmt: skip
 
 
 LABELS_IDLE = WasteCheck(
@@ -135,10 +158,11 @@ LABELS_IDLE = WasteCheck(
     unchecked=("more than the least inference units that autoscaling may hold",),
     meter="Rekognition Custom Labels inference unit hours",
     category="ai",
-    remove="its project's full id is not part of the version's, so that nobody could read back whether it stopped",
+    remove=_stop_labels,
     reversal="can be undone",
-    recovery="Stop it with stop-project-version: it stays trained, and start-project-version takes it up again.",
+    recovery="It stays trained, and start-project-version takes it up again where capacity is free.",
     order=12,
+    steps=("rekognition.StopProjectVersion", "rekognition.DescribeProjectVersions"),
 )
 
 CAMPAIGNS = Listing("personalize", "ListCampaigns", "campaigns")

@@ -251,7 +251,20 @@ def _features(row: Row, seen: Seen) -> Waste | None:
         reason="its online store was neither read nor written in 14 days",
         meters=tuple(meters),
         evidence={"read units": reads, "write units": writes, "in memory": memory, "GB": round(size, 3)},
+        blocked="it is kept in memory: only deleting the group, with its online records, ends that" if memory else "",
     )
+
+
+def _on_demand(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"FeatureGroupName": doomed.row["FeatureGroupName"]}
+    return (
+        step(
+            "switch", f"bill {doomed.name} by the request instead of by the hour; its records stay",
+            "sagemaker.UpdateFeatureGroup", {**name, "ThroughputConfig": {"ThroughputMode": "OnDemand"}},
+            "can be undone",
+            until=until("sagemaker.DescribeFeatureGroup", name, "ThroughputConfig.ThroughputMode", "OnDemand"),
+        ),
+    )  # fmt: skip
 
 
 FEATURES_IDLE = WasteCheck(
@@ -266,9 +279,10 @@ FEATURES_IDLE = WasteCheck(
     meter="Feature Store capacity unit hours, in-memory GB-months",
     category="ai",
     min_age=timedelta(days=14),
-    remove="deleting the group deletes its online records, and the store cannot be switched off alone",
-    reversal="cannot be undone",
-    recovery="Online records are lost; an offline store in S3 stays and can fill a new group.",
+    remove=_on_demand,
+    reversal="can be undone",
+    recovery="Provisioned throughput can be set again; records stay.",
     order=60,
+    steps=("sagemaker.UpdateFeatureGroup", "sagemaker.DescribeFeatureGroup"),
 )
 CHECKS = (HYPERPOD_IDLE, WARM_POOL_IDLE, FEATURES_IDLE)

@@ -118,7 +118,32 @@ def _client_vpn(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"nobody connected in 14 days; {count} network{'' if count == 1 else 's'} associated",
         meters=(Meter("client-vpn/association", "hour", count),),
-        evidence={"networks": count},
+        evidence={"networks": count, "associations": ", ".join(map(_association, networks))},
+    )
+
+
+def _association(network: Row) -> str:
+    return f"{network['AssociationId']} {network.get('TargetNetworkId', '?')}"
+
+
+def _disassociate(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"ClientVpnEndpointId": doomed.row["ClientVpnEndpointId"]}
+    pairs = [pair.split(" ", 1) for pair in str(doomed.evidence["associations"]).split(", ")]
+    return tuple(
+        step(
+            f"disassociate {number}",
+            f"take network {subnet} from {doomed.name}; the endpoint and its certificates stay",
+            "ec2.DisassociateClientVpnTargetNetwork",
+            {**name, "AssociationId": association},
+            "can be undone",
+            until=gone(
+                "ec2.DescribeClientVpnTargetNetworks",
+                {**name, "AssociationIds": [association]},
+                "ClientVpnTargetNetworks[].Status.Code",
+                "disassociated",
+            ),
+        )
+        for number, (association, subnet) in enumerate(pairs, 1)
     )
 
 
@@ -133,9 +158,10 @@ CLIENT_VPN_IDLE = WasteCheck(
     unchecked=("an entrance that is kept for emergencies",),
     meter="client VPN association hours",
     min_age=timedelta(days=14),
-    remove="its networks are taken from it one by one in the console, so that an entrance for emergencies is not lost",
+    remove=_disassociate,
     reversal="can be undone",
     recovery="Networks can be associated again in minutes; the endpoint and its certificates stay.",
     order=34,
+    steps=("ec2.DisassociateClientVpnTargetNetwork", "ec2.DescribeClientVpnTargetNetworks"),
 )
 CHECKS = (VPN_IDLE, CLIENT_VPN_IDLE)
