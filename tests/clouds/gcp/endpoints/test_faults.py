@@ -41,6 +41,7 @@ SETTINGS = {
     "delete from Compute Engine": ("gce", {}, ()),
     "deploy a TPU node": ("tpu", {}, ()),
     "deploy a queued TPU, flex-start": ("tpu", {"market": "flex-start"}, ()),
+    "deploy a queued TPU, spot, ended by a job": ("tpu", {"market": "spot", "queued": True}, ()),
     "delete a TPU node": ("tpu", {}, ()),
     "delete a queued TPU": ("tpu", {"market": "flex-start"}, ()),
     "deploy on Cloud Run": ("run", {}, ()),
