@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FIRST, LONGEST = 0.02, 0.25
 """Seconds between two looks, at first and at last."""
 REVIVED_EVERY = 0.5
+"""Seconds between two looks whether the worker lives; the first is at once, since who waits in slices waits shorter."""
 UNDONE_WITHIN = 30.0
 """Seconds that a cancelled worker is given to undo its work before the caller is let go; it goes on undoing."""
 
@@ -45,7 +46,7 @@ def _poll(
     book: Book, operation: str, seconds: float, program: tuple[str, ...], progress: Progress | None = None
 ) -> Operation:
     start = time.monotonic()
-    looked, pause = start, FIRST
+    looked, pause = start - REVIVED_EVERY, FIRST
     said: tuple[str, float | None, float | None] = ("", None, None)
     while True:
         found = book.operations.get(operation)

@@ -67,6 +67,14 @@ def test_waiting_replaces_a_worker_that_dies_meanwhile(book: Book, program: Prog
     assert wait(book, operation.id, 20, CallProgress(), program=program).result == {"attempt": 2}
 
 
+def test_waiting_in_slices_replaces_a_worker_that_dies_meanwhile(
+    book: Book, program: Program, until: Callable[..., None]
+) -> None:
+    operation = start(book, "dies", {"times": 1}, program=program)
+    until(lambda: wait(book, operation.id, 0.01, CallProgress(), program=program).over)
+    assert book.operations.get(operation.id).result == {"attempt": 2}
+
+
 def test_waiting_for_what_does_not_exist_says_so(book: Book) -> None:
     with pytest.raises(NotFound):
         wait(book, "op-0000", 1, CallProgress())
