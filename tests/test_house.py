@@ -23,7 +23,7 @@ SHARED_CLOUD = {"base", "deadline", "enginelog", "errors", "lazily", "models", "
 CLOUD_SDKS = {"boto3", "botocore", "google", "azure", "asyncssh", "xllamacpp", "awscrt"}
 HEAVY = CLOUD_SDKS | {
     "aiohttp", "gguf", "httptools", "httpx", "jinja2", "libgguf", "matplotlib", "numpy", "platformdirs", "psutil",
-    "safetensors", "scipy", "uvloop",
+    "resvg_py", "safetensors", "scipy", "uvloop",
 }  # fmt: skip
 PRELUDE = ("tools.environment", "tools.fallback", "tools.handover")
 LONGEST = 300

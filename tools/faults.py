@@ -53,6 +53,8 @@ def fault(error: BaseException) -> dict[str, Any]:
             "next": "Nothing half-made was left; call it again to start over.",
             "sent": True,
         }
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        error = environment.lacking(error.name) or error
     if not isinstance(error, CloudError):
         return {
             "kind": "bug",

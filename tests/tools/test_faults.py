@@ -142,3 +142,13 @@ def test_what_a_cloud_answered_is_one_bounded_line_without_secrets() -> None:
 def test_a_huge_answer_does_not_make_a_huge_sentence() -> None:
     error = Unexpected("reading", answered="x" * 10**6, code="y" * 10**5, fix="z" * 10**5)
     assert len(sentence(fault(error))) < 2_500
+
+
+def test_a_package_that_is_missing_is_told_as_that_with_the_command_that_brings_it() -> None:
+    told = fault(ModuleNotFoundError("No module named 'httptools'", name="httptools"))
+    assert (told["kind"], told["sent"]) == ("not_installed", False)
+    assert "requirements-measure.txt" in told["next"]
+
+
+def test_a_module_that_no_set_of_packages_brings_is_a_bug() -> None:
+    assert fault(ModuleNotFoundError("No module named 'nothing'", name="nothing"))["kind"] == "bug"

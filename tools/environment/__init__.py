@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from clouds.errors import CloudError
+
 TRIED = "MODELRIG_ENTERED"
 """Names the environment that we have just started again in, so that nothing starts again for ever."""
 
@@ -58,6 +60,13 @@ def require(extra: str) -> None:
     from tools.environment import report
 
     report.require(extra)
+
+
+def lacking(module: str) -> CloudError | None:
+    """What to say when this module is not there and one of our sets of packages brings it; None for any other."""
+    from tools.environment import report
+
+    return report.lacking(module)
 
 
 def pending() -> str:

@@ -37,8 +37,8 @@ class Extra:
 
 EXTRAS = (
     Extra("local", ("xllamacpp", "gguf", "numpy")),
-    Extra("measure", ("httptools", "numpy")),
-    Extra("ladder", ("gguf", "libgguf")),
+    Extra("measure", ("httptools",)),
+    Extra("ladder", ("numpy", "gguf", "libgguf")),
     Extra("report", ("resvg_py",)),
     Extra("aws", ("boto3", "awscrt", "asyncssh")),
     Extra("gcp", ("google.cloud.tpu_v2", "google.cloud.compute_v1", "google.auth")),

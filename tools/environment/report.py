@@ -6,10 +6,13 @@ import shlex
 import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tools.environment import build, lock, places, reasons, state
 from tools.environment.places import EXTRAS, Extra
+
+if TYPE_CHECKING:
+    from clouds.errors import CloudError
 
 
 def status() -> dict[str, dict[str, Any]]:
@@ -41,6 +44,22 @@ def require(extra: str) -> None:
         fix=str(found["fix"]),
         sent=False,
     )
+
+
+def lacking(module: str) -> CloudError | None:
+    """NotInstalled for the set of packages that brings this module, with how far it is; None for a module of no set."""
+    from clouds.errors import NotInstalled
+
+    top = module.partition(".")[0]
+    bring = [extra for extra in EXTRAS if any(each.partition(".")[0] == top for each in extra.modules)]
+    for extra in bring:
+        try:
+            require(extra.name)
+        except NotInstalled as error:
+            return error
+    if not bring:
+        return None
+    return NotInstalled(f"loading {module}", answered="it cannot be imported", fix=command(bring[0]), sent=False)
 
 
 def pending() -> str:
