@@ -137,8 +137,9 @@ def _account(call: Call, scope: Scope) -> str:
 
 def type_of(resource: str) -> str:
     """The full type of a resource id; "" for a subscription, `Microsoft.Resources/resourceGroups` for a group."""
-    _, found, tail = resource.rpartition("/providers/")
-    if found:
+    at = resource.lower().rfind("/providers/")  # some services answer ids in capitals
+    if at >= 0:
+        tail = resource[at + len("/providers/") :]
         parts = tail.strip("/").split("/")
         return "/".join([parts[0], *parts[1::2]])
     return "Microsoft.Resources/resourceGroups" if "/resourcegroups/" in f"{resource.lower()}/" else ""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from clouds.azure.checks import words
 from clouds.models.waste import Detail, Kind, Listing, Reading, Row, Seen, Unresolved, Unseen, Waste, WasteCheck
 
+INDEXES = frozenset(
+    {
+        "Microsoft.Resources/resources",
+        "Microsoft.ResourceGraph/resources",
+        "Microsoft.Insights/metricDefinitions",
+        "providers",
+    }
+)
+"""What has no properties by design: indexes, and what is no resource."""
 EVERY = 1_000_000
 """So many rows are served by one request: all of them."""
 
@@ -118,7 +128,10 @@ def over(of: Listing, judge: Callable[[Row, Row, Seen], Waste | None]) -> Judge:
 
     def judged(row: Row, seen: Seen) -> Waste | None:
         whole = seen.index(of, words.key).get(str(row["id"]).lower())
-        return judge(whole[0], row, seen) if whole else None
+        waste = judge(whole[0], row, seen) if whole else None
+        if whole and waste is not None:
+            _refuse(_bare(whole[0]))
+        return waste
 
     return judged
 
@@ -176,6 +189,41 @@ def registered(seen: Seen, namespace: str) -> None:
     raise Unresolved(f"{namespace} is not registered in this subscription, so nothing says whether it is used")
 
 
-def check(*, judge: Judge, reads: tuple[Reading, ...] = (), **more: Any) -> WasteCheck:
+def _bare(row: Row) -> tuple[str, ...]:
+    """The name of a resource of whose answer nothing is said; () for any other. Figures such as usages have no id."""
+    told = "id" not in row or isinstance(row.get("properties"), Mapping)
+    return () if told else (words.last(str(row["id"]))[:80],)
+
+
+def _refuse(named: Iterable[str]) -> None:
+    """Raises Unresolved where there is one: what is not said of it would be taken for what is not there."""
+    for name in named:
+        raise Unresolved(f"Azure named {name} without its properties")
+
+
+def whole(judge: Judge, kind: Kind, reads: tuple[Reading, ...]) -> Judge:
+    """The judgement; waste is not believed where a resource that it was judged by came without its properties."""
+    beside = [each for each in reads if isinstance(each, Listing | Detail) and each.service not in INDEXES]
+
+    def judged(row: Row, seen: Seen) -> Waste | None:
+        waste = judge(row, seen)
+        if waste is None:
+            return None
+        if kind.of.service not in INDEXES:
+            _refuse(_bare(row))
+        for each in beside:
+            # one that could not be read was not needed; one that is read for single rows is looked at with those
+            with suppress(Unseen, TypeError):
+                if isinstance(each, Detail) and each.of == kind.of:
+                    _refuse(name for one in seen.of(each, row) for name in _bare(one))
+                else:
+                    _refuse(seen.index(each, _bare))  # made once, whatever is judged by it
+        return waste
+
+    return judged
+
+
+def check(*, judge: Judge, kind: Kind, reads: tuple[Reading, ...] = (), **more: Any) -> WasteCheck:
     """A check that also spares what a service manages, and says which lock keeps a resource."""
-    return WasteCheck(judge=careful(judge), reads=tuple(dict.fromkeys((*reads, GROUPS, LOCKS))), **more)
+    own = careful(whole(judge, kind, reads))
+    return WasteCheck(judge=own, kind=kind, reads=tuple(dict.fromkeys((*reads, GROUPS, LOCKS))), **more)

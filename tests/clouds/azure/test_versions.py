@@ -182,6 +182,7 @@ def test_an_address_that_somebody_else_recorded_is_named(method: str, path: str,
     ("resource", "kind", "group"),
     [
         (ENV, "Microsoft.App/managedEnvironments", "rg"),
+        (ENV.upper(), "MICROSOFT.APP/MANAGEDENVIRONMENTS", "RG"),
         (f"{ENV}/usages/x", "Microsoft.App/managedEnvironments/usages", "rg"),
         (f"{ENV}/providers/Microsoft.Authorization/locks/l", "Microsoft.Authorization/locks", "rg"),
         (GROUP, "Microsoft.Resources/resourceGroups", "rg"),
