@@ -151,7 +151,7 @@ def _document() -> str:
         f"{total} cases were tried on the simulated subscription (`tests/clouds/azure/simulator`): each request",
         "of each flow, in turn, in each of the nine ways below; an operation that fails after it was accepted was",
         "tried on every write. Of a reading that is repeated while waiting, the first and the last three were taken.",
-        "A usual test run tries every other write and some reads, each in one of the ways; `MODELRIG_ALL=1` tries all.",
+        "A usual test run tries every third write and a read, each in one of the ways; `MODELRIG_ALL=1` tries all.",
         "",
         "After each case three things were checked, against the subscription itself and not against our own view of",
         "it: everything that exists carries the deployment's tag and is in the ledger; everything that bills is",

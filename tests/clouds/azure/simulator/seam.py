@@ -27,13 +27,14 @@ class Sent:
     url: str
     body: Any
     at: float
+    host: str = ""
     type: str = ""
     verb: str = ""
     outcome: str = ""
 
     @property
     def arm(self) -> bool:
-        return httpx2.URL(self.url).host == ARM
+        return self.host == ARM
 
     @property
     def changes(self) -> bool:
@@ -41,7 +42,7 @@ class Sent:
         return self.arm and self.method in {"PUT", "PATCH", "DELETE"}
 
     def __str__(self) -> str:
-        return f"{self.method} {self.type or httpx2.URL(self.url).host}"
+        return f"{self.method} {self.type or self.host}"
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Seam(httpx2.BaseTransport):
             return last
         body = json.loads(content) if content else None
         kind = arm.type_of(request.url.path) if request.url.host == ARM else request.url.host.rpartition(".azure")[0]
-        sent = Sent(len(self.sent), request.method, url, body, now, kind, request.method.lower())
+        sent = Sent(len(self.sent), request.method, url, body, now, request.url.host, kind, request.method.lower())
         self.sent.append(sent)
         return sent
 
