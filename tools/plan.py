@@ -182,10 +182,16 @@ def priced(cloud: Cloud, plan: DeploymentPlan) -> DeploymentPlan:
     return plan
 
 
+def rate(usd: float) -> str:
+    """`$1.20`, `$1.1267`: cents, with up to four decimals where the rate has them."""
+    exact = f"{usd:.4f}"
+    return f"${exact[:-2]}{exact[-2:].rstrip('0')}"
+
+
 def price_words(price: Price | None, cloud: Cloud) -> str:
     """ "$1.1267 an hour (…)", or why there is none."""
     if price is not None:
-        return f"${price.amount:g} an hour ({price.basis}, list price of {price.as_of})"
+        return f"{rate(price.amount)} an hour ({price.basis}, list price of {price.as_of})"
     return "nothing by the hour" if isinstance(cloud.prices, Missing) else "at an unknown price"
 
 

@@ -15,6 +15,8 @@ from tools.lengths import lengths
 T = TypeVar("T")
 SHOWN = 10
 """Rows in a result unless more are asked for; all rows are in a file or behind a filter."""
+COMMAND_SHOWN = 500
+"""Characters of a command in a table: what it carries for a machine would else fill the text before its warnings."""
 TEXT_LIMIT = 7_500
 """Characters of a rendered result: about 2,000 tokens."""
 
@@ -127,6 +129,9 @@ def cell(name: str, value: Any) -> str:
         return ", ".join(f"{key} {cell(str(key), each)}" for key, each in value.items())
     if isinstance(value, tuple | list):
         return ", ".join(cell(name, each) for each in value)
+    if name == "command" and len(str(value)) > COMMAND_SHOWN:
+        more = len(str(value)) - COMMAND_SHOWN
+        return f"{str(value)[:COMMAND_SHOWN].rstrip()}… ({more:,} more characters, all in the structured result)"
     return show(name, value)
 
 

@@ -8,24 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clouds.base import Cloud, EndpointService
-from clouds.lazily import Services
+from clouds.lazily import Services, later
 
 if TYPE_CHECKING:
-    from clouds.gcp.api import GcpApi
-    from clouds.gcp.identity import GcpIdentity
-    from clouds.gcp.prices import GcpPrices
-    from clouds.gcp.quotas import GcpQuotas
-    from clouds.gcp.refusals import Memory
-    from clouds.models.waste_pack import WastePack
-
-
-def connect(home: Path) -> Cloud:
-    """The ports of Google Cloud; `home` is the data directory. With `--replay` recorded answers are the network."""
     from clouds.gcp.api import GcpApi
     from clouds.gcp.capacity import GcpCapacity
     from clouds.gcp.identity import GcpIdentity
     from clouds.gcp.prices import GcpPrices
     from clouds.gcp.quotas import GcpQuotas
+    from clouds.models.waste_pack import WastePack
+    from clouds.replay import Replay
+
+
+def connect(home: Path) -> Cloud:
+    """The ports of Google Cloud; `home` is the data directory. With `--replay` recorded answers are the network."""
+    from clouds.gcp.api import GcpApi
+    from clouds.gcp.identity import GcpIdentity
     from clouds.gcp.session import build, recorded
     from clouds.readonly import ReadOnly
     from clouds.replay import Tap, replay_of
@@ -39,12 +37,13 @@ def connect(home: Path) -> Cloud:
         return GcpApi(build=source, taps=(ReadOnly(allow), *taps))
 
     api = GcpApi(build=source, taps=taps)
-    identity, quotas, prices = GcpIdentity(api), GcpQuotas(api), GcpPrices(api, home)
-    capacity = GcpCapacity(api, home, prices)
+    identity = GcpIdentity(api)
+    quotas, prices = later(lambda: _quotas(api)), later(lambda: _prices(api, home))
+    capacity = later(lambda: _capacity(api, home, prices))
     return Cloud(
         name="gcp",
         identity=identity,
-        endpoints=_services(api, identity, quotas, prices, capacity.memory, live=player is None),
+        endpoints=_services(api, identity, quotas, prices, capacity, player),
         quotas=quotas,
         capacity=capacity,
         prices=prices,
@@ -55,6 +54,24 @@ def connect(home: Path) -> Cloud:
     )
 
 
+def _quotas(api: GcpApi) -> GcpQuotas:
+    from clouds.gcp.quotas import GcpQuotas
+
+    return GcpQuotas(api)
+
+
+def _prices(api: GcpApi, home: Path) -> GcpPrices:
+    from clouds.gcp.prices import GcpPrices
+
+    return GcpPrices(api, home)
+
+
+def _capacity(api: GcpApi, home: Path, prices: GcpPrices) -> GcpCapacity:
+    from clouds.gcp.capacity import GcpCapacity
+
+    return GcpCapacity(api, home, prices)
+
+
 def _pack() -> WastePack:
     from clouds.gcp.checks import PACK
 
@@ -62,35 +79,39 @@ def _pack() -> WastePack:
 
 
 def _services(
-    api: GcpApi, identity: GcpIdentity, quotas: GcpQuotas, prices: GcpPrices, memory: Memory, *, live: bool
+    api: GcpApi,
+    identity: GcpIdentity,
+    quotas: GcpQuotas,
+    prices: GcpPrices,
+    capacity: GcpCapacity,
+    player: Replay | None,
 ) -> Mapping[str, EndpointService]:
     """Three ways to serve. Where answers are recorded, what leads past Google's own API is refused and not sent."""
 
-    def recorded_only(*names: str) -> dict[str, Any]:
-        from clouds.gcp.replayed import not_recorded
+    def recorded_only(name: str) -> dict[str, Any]:
+        if player is None:
+            return {}
+        from clouds.gcp.replayed import digests, not_recorded
 
-        return dict.fromkeys(names, not_recorded)
+        return {name: not_recorded, "digest": digests(player)}
 
     def tpu() -> EndpointService:
         from clouds.gcp.learning import LearningTpu
 
-        outside = {} if live else recorded_only("open_tunnel", "digest")
-        made = LearningTpu(api, identity, quotas, prices, **outside)
-        made.memory = memory
+        made = LearningTpu(api, identity, quotas, prices, **recorded_only("open_tunnel"))
+        made.memory = capacity.memory
         return made
 
     def gce() -> EndpointService:
         from clouds.gcp.learning import LearningGce
 
-        outside = {} if live else recorded_only("open_tunnel", "digest")
-        made = LearningGce(api, identity, quotas, prices, **outside)
-        made.memory = memory
+        made = LearningGce(api, identity, quotas, prices, **recorded_only("open_tunnel"))
+        made.memory = capacity.memory
         return made
 
     def run() -> EndpointService:
         from clouds.gcp.endpoints.run import CloudRun
 
-        outside = {} if live else recorded_only("tokens", "digest")
-        return CloudRun(api, identity, quotas, prices, **outside)
+        return CloudRun(api, identity, quotas, prices, **recorded_only("tokens"))
 
     return Services({"tpu": tpu, "gce": gce, "run": run})

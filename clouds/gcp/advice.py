@@ -12,6 +12,7 @@ from typing import Any
 
 from clouds.gcp.catalogue import money
 from clouds.gcp.machines import Machine
+from clouds.gcp.words import hourly
 from clouds.models import Call
 
 CAPACITY = Call("compute", "advice.capacity")
@@ -74,7 +75,7 @@ def past(kind: str, answer: Mapping[str, Any]) -> str:
     if priced := _newest(answer.get("priceHistory")):
         since = str((priced.get("interval") or {}).get("startTime", ""))[:10]
         usd = money(priced.get("listPrice") or {})
-        parts += [f"lists ${usd:g} an hour since {since}"] if usd else []
+        parts += [f"lists {hourly(usd)} since {since}"] if usd else []
     if taken := _newest(answer.get("preemptionHistory")):
         until = str((taken.get("interval") or {}).get("endTime", ""))[:10]
         parts += (

@@ -21,6 +21,7 @@ from clouds.gcp import advice, hardware, machines, pages, tpus
 from clouds.gcp.machines import Machine
 from clouds.gcp.places import Asked, region_of
 from clouds.gcp.refusals import Memory, said
+from clouds.gcp.words import hourly
 from clouds.models import Call, Capacity, Read, Scope, Unread
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class GcpCapacity:
         for market in ("spot", "flex-start"):
             price = self._prices.price(f"{smallest.world}/{smallest.type}/{market}", zone)
             if price is not None:
-                yield f"{market} {smallest.type} ${price.amount:g} an hour ({price.as_of})"
+                yield f"{market} {smallest.type} {hourly(price.amount)} ({price.as_of})"
 
     def _capacity(self, name: str, scope: str, answer: str, parts: Sequence[str]) -> Capacity:
         return Capacity(

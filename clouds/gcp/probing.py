@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from clouds.errors import InvalidInput
+from clouds.gcp.words import hourly
 from clouds.models import DeploymentPlan, DeploymentSpec, Price, Setting
 
 SETTING = "probe"
@@ -54,4 +55,4 @@ def cost(price: Price | None) -> str:
     """In words, with the date of the price."""
     if price is None:
         return "an unknown sum"
-    return f"about ${price.amount / 60 * MINUTES:.4f} ({MINUTES} minutes at ${price.amount:g} an hour, {price.as_of})"
+    return f"about ${price.amount / 60 * MINUTES:.4f} ({MINUTES} minutes at {hourly(price.amount)}, {price.as_of})"

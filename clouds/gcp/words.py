@@ -21,6 +21,12 @@ REMEDIES: Mapping[str, str] = {
 }
 
 
+def hourly(usd: float) -> str:
+    """A rate in cents, with up to four decimals where it has them: `$0.60 an hour`, `$1.4033 an hour`."""
+    exact = f"{usd:.4f}"
+    return f"${exact[:-2]}{exact[-2:].rstrip('0')} an hour"
+
+
 def fix_for(kind: type[CloudError], facts: Mapping[str, str], message: str) -> str:
     """The one thing to do next about an error; `facts` are what Google's answer carries beside its words."""
     if kind is ApiDisabled:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from clouds.models import Record
-from tools.result import Result, bounded, capped, escape, quoted, table, visible
+from tools.result import COMMAND_SHOWN, Result, bounded, capped, cell, escape, quoted, table, visible
 
 
 class Row(Record):
@@ -78,3 +78,9 @@ def test_no_result_carries_such_characters_in_data_or_in_text() -> None:
     }
     assert r"**\x1b[1mup**" in report.text()
     assert r"| \u202eevil | 1 |" in report.text()
+
+
+def test_a_long_command_leaves_room_for_what_comes_after_it() -> None:
+    text = cell("command", "x" * (COMMAND_SHOWN + 1_000))
+    assert text == "x" * COMMAND_SHOWN + "… (1,000 more characters, all in the structured result)"
+    assert cell("command", "x" * COMMAND_SHOWN) == "x" * COMMAND_SHOWN

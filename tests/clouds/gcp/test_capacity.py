@@ -12,6 +12,7 @@ from clouds.gcp.api import GcpApi
 from clouds.gcp.capacity import GcpCapacity
 from clouds.gcp.errors import of_operation
 from clouds.gcp.prices import GcpPrices
+from clouds.gcp.words import hourly
 from clouds.models import Scope
 from tests.clouds.gcp.recorded import NOW, Recorded
 from tests.clouds.gcp.server import Google
@@ -201,3 +202,9 @@ def test_an_ended_credential_is_an_error(google: Google, tmp_path: Path) -> None
     google.on(TYPES, expired)
     with pytest.raises(CredentialExpired):
         reader(google.api(), tmp_path).read(None, ("g2-standard-4",), ())
+
+
+@pytest.mark.parametrize(("usd", "words"), [(0.6, "$0.60"), (1.35, "$1.35"), (1.4033, "$1.4033"), (0.592665, "$0.5927"),
+                                            (12, "$12.00"), (0.607, "$0.607")])  # fmt: skip
+def test_a_rate_is_said_in_cents_and_with_the_decimals_that_it_has(usd: float, words: str) -> None:
+    assert hourly(usd) == f"{words} an hour"

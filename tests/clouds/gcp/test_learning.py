@@ -132,4 +132,4 @@ def test_no_probe_is_the_default_and_leaves_the_plan_alone(rig: Rig, tmp_path: P
 def test_a_price_that_nobody_knows_is_an_unknown_sum() -> None:
     assert probing.cost(None) == "an unknown sum"
     price = Price(amount=1.5, unit="hour", as_of="2026-08-10", source="x")
-    assert probing.cost(price) == "about $0.0500 (2 minutes at $1.5 an hour, 2026-08-10)"
+    assert probing.cost(price) == "about $0.0500 (2 minutes at $1.50 an hour, 2026-08-10)"

@@ -35,7 +35,7 @@ def deploy(rig: Rig, **changes: Any) -> Deployed:
 
 def test_a_deployment_says_price_end_and_asking_again_finds_it(rig: Rig) -> None:
     made = deploy(rig, engine_settings={"market": "flex-start"})
-    assert made.headline.startswith("Deploying `gcp:tpu:us-west4-a:gemma-4-e2b-it`: $0.6 an hour (flex-start")
+    assert made.headline.startswith("Deploying `gcp:tpu:us-west4-a:gemma-4-e2b-it`: $0.60 an hour (flex-start")
     assert made.headline.endswith("it is ready.")
     assert made.made == (
         "compute.firewalls.insert",

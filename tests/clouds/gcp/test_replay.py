@@ -1,0 +1,124 @@
+"""The real server over the recorded project, as a person without an account meets it: `--replay fixtures`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.clouds.gcp.simulator.recording import HERE
+
+ROOT = HERE.parents[3]
+REF = "gcp:gce:us-east5-a:gemma-4-e2b"
+GEMMA = {"cloud": "gcp", "model": "google/gemma-4-E2B-it"}
+FLEX = {
+    "location": "us-east5-a", "instance_types": ["ct6e-standard-1t"], "engine_settings": {"market": "flex-start"},
+    "max_usd_per_hour": 3,
+}  # fmt: skip
+ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("listed", "list_endpoints", {"cloud": "gcp"}),
+    ("endpoint", "get_endpoint", {"ref": REF}),
+    ("log", "get_endpoint_logs", {"ref": REF}),
+    ("quota", "check_quota", {"cloud": "gcp", "accelerator": "v6e"}),
+    ("v5e", "check_capacity", {"cloud": "gcp", "accelerator": "v5e"}),
+    ("l4", "check_capacity", {"cloud": "gcp", "accelerator": "L4"}),
+    ("tpu", "plan_deployment", {**GEMMA, "service": "tpu", "location": "us-west4-a"}),
+    ("flex", "plan_deployment", {**GEMMA, "service": "gce", **FLEX}),
+    ("run", "plan_deployment", {**GEMMA, "service": "run", "location": "us-central1"}),
+    ("scan", "scan_waste", {"cloud": "gcp"}),
+    ("cleanup", "plan_cleanup", {"checks": ["tpu-queued-husk", "disk-unattached"]}),
+)
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """One server answers all of it; `text` is what a person reads."""
+    env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    env["MODELRIG_HOME"] = str(tmp_path_factory.mktemp("home"))
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=[str(ROOT / "server.py"), "--clouds", "gcp", "--replay", str(ROOT / "fixtures")],
+        env=env,
+        cwd=str(ROOT),
+    )
+
+    async def talk() -> dict[str, dict[str, Any]]:
+        found = {}
+        async with Client(server) as client:
+            for word, tool, arguments in ASKED:
+                result = await client.call_tool(tool, arguments)
+                text = "\n".join(block.text for block in result.content if block.type == "text")
+                assert not result.is_error, text
+                found[word] = {**(result.structured_content or {}), "text": text}
+        return found
+
+    return anyio.run(talk)
+
+
+def test_the_project_lists_one_endpoint_that_bills_and_everything_was_read(said: dict[str, dict[str, Any]]) -> None:
+    listed = said["listed"]
+    assert (listed["count"], listed["billing"], listed["complete"]) == (1, 1, True)
+    assert (listed["rows"][0]["endpoint"], listed["rows"][0]["usd_per_hour"]) == (REF, 1.35)
+
+
+def test_the_endpoint_is_ready_and_ends_by_google_itself(said: dict[str, dict[str, Any]]) -> None:
+    about = said["endpoint"]
+    assert (about["state"], about["cloud_status"]) == ("ready", "RUNNING (flex-start, us-east5-a)")
+    assert (about["engine"]["kv_cache_tokens"], about["expires"]) == (321280, "2026-12-06T15:00:15Z")
+    assert any("TPU KV cache size: 321,280 tokens" in line for line in said["log"]["lines"])
+
+
+def test_quota_says_what_is_held_in_each_pool(said: dict[str, dict[str, Any]]) -> None:
+    rows = {row["quota"]: row for row in said["quota"]["rows"]}
+    assert said["quota"]["complete"] is True
+    assert rows["v6e on Compute Engine, spot and flex-start"]["where"]["us-east5"] == "58 of 64"
+
+
+def test_capacity_is_told_apart_from_quota(said: dict[str, dict[str, Any]]) -> None:
+    v5e = {row["scope"]: row["evidence"] for row in said["v5e"]["rows"]}
+    assert "flex-start of v5litepod-1 was granted here" in v5e["us-west4-a"]
+    l4 = {row["scope"]: row["answer"] for row in said["l4"]["rows"]}
+    assert l4 == {"us-central1-a": "score 0.8", "us-central1-b": "offered", "us-west4-a": "score 0.8"}
+
+
+@pytest.mark.parametrize(
+    ("word", "endpoint", "usd"),
+    [
+        ("tpu", "gcp:tpu:us-west4-a:gemma-4-e2b-it", 1.2),
+        ("flex", "gcp:gce:us-east5-a:gemma-4-e2b-it", 1.35),
+        ("run", "gcp:run:us-central1:gemma-4-e2b-it", 1.4209),
+    ],
+)
+def test_a_plan_is_made_for_each_service(said: dict[str, dict[str, Any]], word: str, endpoint: str, usd: float) -> None:
+    assert (said[word]["endpoint"], said[word]["usd_per_hour"]) == (endpoint, usd)
+
+
+@pytest.mark.parametrize("word", ["tpu", "flex", "run"])
+def test_what_a_plan_warns_of_is_not_behind_its_commands(said: dict[str, dict[str, Any]], word: str) -> None:
+    assert said[word]["notes"]
+    assert [note for note in said[word]["notes"] if note not in said[word]["text"]] == []
+    assert "more characters)" not in said[word]["text"].rsplit("\n\n", 1)[-1]
+
+
+def test_a_scan_judges_every_check_and_finds_what_each_is_for(said: dict[str, dict[str, Any]]) -> None:
+    scan = said["scan"]
+    assert scan["text"].startswith("**$17,652.28 a month ($211,827.36 a year) in 72 resources that nothing uses")
+    assert "77 of 77 pairs of check and place were judged, none failed" in scan["text"]
+
+
+def test_a_plan_of_its_cleanup_snapshots_before_it_deletes(said: dict[str, dict[str, Any]]) -> None:
+    assert said["cleanup"]["text"].startswith("**Plan c-")
+    steps = [
+        line.split(". ", 1)[1].split(" ")[0] for line in said["cleanup"]["text"].splitlines() if line[:1].isdigit()
+    ]
+    assert steps == ["delete", *["snapshot", "delete"] * 3]
+
+
+def test_nobody_real_stands_in_the_recorded_project() -> None:
+    text = "".join(path.read_text("utf-8") for path in sorted(HERE.glob("*.json")))
+    assert '"emulator"' in text
+    assert [word for word in ("ya29.", "AIza", "PRIVATE KEY", "hf_", "/home/") if word in text] == []
