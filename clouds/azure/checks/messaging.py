@@ -25,7 +25,7 @@ def _sku(row: Row) -> tuple[str, int]:
 
 
 EVENTS = usage(
-    "IncomingMessages OutgoingMessages",
+    "IncomingMessages,OutgoingMessages",
     HUBS,
     days=14,
     absent="zero",
@@ -33,7 +33,7 @@ EVENTS = usage(
     source="Azure Monitor, Event Hubs: both are emitted for messages that come and go",
 )
 MESSAGES = usage(
-    "IncomingMessages OutgoingMessages",
+    "IncomingMessages,OutgoingMessages",
     BUSES,
     days=14,
     absent="zero",

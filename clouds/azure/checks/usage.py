@@ -78,12 +78,13 @@ def usage(
     by: str = "",
     each: bool = False,
 ) -> Usage:
-    """Usage of each row over the last `days`: `names` are added up (Total, Count) or the largest is taken.
+    """Usage of each row over the last `days`: `names`, parted by commas, are added up (Total, Count) or the
+    largest is taken.
 
     `by`: a dimension; rows are children whose name is its value, and their parent is asked once for all of them.
     `each`: the definitions differ between resources of the type, and are read for each of them.
     """
-    listed = tuple(names.split())
+    listed = tuple(names.split(","))  # a name may hold spaces: "Percentage CPU"
 
     def query(start: datetime, end: datetime) -> dict[str, str]:
         asked = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from clouds.azure.checks import cognitive
-from clouds.azure.checks.usage import Split, points
+from clouds.azure.checks import PACK, cognitive
+from clouds.azure.checks.usage import METRICS, Split, points
 from clouds.models import Scope
-from clouds.models.waste import Question
+from clouds.models.waste import Metric, Question
 from clouds.replay import load
 from tests.clouds.azure.checks.stage import FIXTURES, Account
 from tests.clouds.azure.checks.test_unknown import changed, loaded
@@ -103,3 +103,24 @@ def test_a_metric_that_is_kept_in_another_way_refuses_its_check(account: Account
     result = account.scan("gpu-container-app-warm", scenario)
     assert (result.findings, result.complete) == ((), False)
     assert result.unresolved[0].reason == "Requests is not kept as Total, so its silence says nothing"
+
+
+NAMES = {
+    "ModelRequests", "AzureOpenAIRequests", "Requests", "RequestsPerMinute", "Percentage CPU", "SearchQueriesPerSecond",
+    "TotalRequests", "connectedclients", "ActiveQueries", "QueryDuration", "EventsProcessed", "TaskStartEvent",
+    "IncomingMessages,OutgoingMessages", "DataProcessed", "sessions", "CpuUsage", "NetworkBytesReceivedPerSecond",
+    "RequestCount",
+}  # fmt: skip
+"""As Azure Monitor's tables of metrics spell them; a name may hold spaces."""
+
+
+def test_every_metric_is_asked_by_the_name_that_azure_monitor_gives_it() -> None:
+    metrics = {each for check in PACK.checks for each in check.reads if isinstance(each, Metric)}
+    row = {"id": "/subscriptions/s/resourceGroups/g/providers/A.B/c/d/e/f"}
+    asked = {
+        question.parameters["query"]["metricnames"]
+        for each in metrics
+        if each.service == METRICS
+        for question in each.ask([row], Scope(), START, END)
+    }
+    assert asked == NAMES
