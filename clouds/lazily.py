@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
+from typing import Any, TypeVar, cast
 
 from clouds.base import EndpointService
+
+T = TypeVar("T")
 
 
 class Services(Mapping[str, EndpointService]):
@@ -30,3 +33,21 @@ class Services(Mapping[str, EndpointService]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._makers
+
+
+class _Later:
+    """Stands for a port until one of its methods is asked for; then it is made, once."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make, self._made, self._lock = make, None, Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+        return getattr(self._made, name)
+
+
+def later(make: Callable[[], T]) -> T:
+    """What `make` makes, made when it is first used: connecting a cloud imports none of its readers."""
+    return cast("T", _Later(make))

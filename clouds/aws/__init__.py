@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clouds.base import Cloud, EndpointService
-from clouds.lazily import Services
+from clouds.lazily import Services, later
 
 if TYPE_CHECKING:
     from clouds.aws.api import AwsApi
+    from clouds.aws.capacity import AwsCapacity
     from clouds.aws.prices import AwsPrices
     from clouds.aws.quotas import AwsQuotas
     from clouds.models.waste_pack import WastePack
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 def connect(home: Path) -> Cloud:
     """The ports of AWS; `home` is the data directory. With `--replay` recorded answers take the network's place."""
     from clouds.aws.api import AwsApi
-    from clouds.aws.capacity import AwsCapacity
     from clouds.aws.identity import AwsIdentity
-    from clouds.aws.prices import AwsPrices
-    from clouds.aws.quotas import AwsQuotas
     from clouds.aws.session import build, recorded
     from clouds.readonly import ReadOnly
     from clouds.replay import Tap, replay_of
@@ -37,19 +35,37 @@ def connect(home: Path) -> Cloud:
         return AwsApi(build=source, taps=(ReadOnly(allow), *taps))
 
     api = AwsApi(build=source, taps=taps)
-    quotas, prices = AwsQuotas(api), AwsPrices(api, home)
+    quotas, prices = later(lambda: _quotas(api)), later(lambda: _prices(api, home))
     return Cloud(
         name="aws",
         identity=AwsIdentity(api),
         endpoints=_services(api, quotas, prices, live=player is None),
         quotas=quotas,
-        capacity=AwsCapacity(api),
+        capacity=later(lambda: _capacity(api)),
         prices=prices,
         api=api,
         waste_pack=_pack,
         reading=reading,
         signed_out=api.signed_out,
     )
+
+
+def _quotas(api: AwsApi) -> AwsQuotas:
+    from clouds.aws.quotas import AwsQuotas
+
+    return AwsQuotas(api)
+
+
+def _prices(api: AwsApi, home: Path) -> AwsPrices:
+    from clouds.aws.prices import AwsPrices
+
+    return AwsPrices(api, home)
+
+
+def _capacity(api: AwsApi) -> AwsCapacity:
+    from clouds.aws.capacity import AwsCapacity
+
+    return AwsCapacity(api)
 
 
 def _pack() -> WastePack:

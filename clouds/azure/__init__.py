@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clouds.base import Cloud, EndpointService
-from clouds.lazily import Services
+from clouds.lazily import Services, later
 
 if TYPE_CHECKING:
     from clouds.azure.api import AzureApi
+    from clouds.azure.capacity import AzureCapacity
     from clouds.azure.prices import AzurePrices
+    from clouds.azure.quotas import AzureQuotas
     from clouds.models.waste_pack import WastePack
     from clouds.replay import Tap
 
@@ -20,10 +22,7 @@ if TYPE_CHECKING:
 def connect(home: Path) -> Cloud:
     """The ports of Azure; `home` is the data directory. With `--replay` recorded answers take the network's place."""
     from clouds.azure.api import OWN_READS, AzureApi
-    from clouds.azure.capacity import AzureCapacity
     from clouds.azure.identity import AzureIdentity
-    from clouds.azure.prices import AzurePrices
-    from clouds.azure.quotas import AzureQuotas
     from clouds.readonly import ReadOnly
 
     taps = taps_of()
@@ -34,13 +33,13 @@ def connect(home: Path) -> Cloud:
     def reading(allow: frozenset[str]) -> AzureApi:
         return AzureApi(taps=(ReadOnly(allow | OWN_READS), *taps), recorded=bool(taps), tokens=api.tokens)
 
-    quotas, prices = AzureQuotas(api), AzurePrices(api, home)
+    quotas, prices = later(lambda: _quotas(api)), later(lambda: _prices(api, home))
     return Cloud(
         name="azure",
         identity=AzureIdentity(api),
         endpoints=_services(api, prices, home),
         quotas=quotas,
-        capacity=AzureCapacity(api, quotas.skus),
+        capacity=later(lambda: _capacity(api, quotas)),
         prices=prices,
         api=api,
         waste_pack=_pack,
@@ -55,6 +54,24 @@ def taps_of() -> tuple[Tap, ...]:
 
     player = replay_of("azure")
     return () if player is None else (player,)
+
+
+def _quotas(api: AzureApi) -> AzureQuotas:
+    from clouds.azure.quotas import AzureQuotas
+
+    return AzureQuotas(api)
+
+
+def _prices(api: AzureApi, home: Path) -> AzurePrices:
+    from clouds.azure.prices import AzurePrices
+
+    return AzurePrices(api, home)
+
+
+def _capacity(api: AzureApi, quotas: AzureQuotas) -> AzureCapacity:
+    from clouds.azure.capacity import AzureCapacity
+
+    return AzureCapacity(api, quotas.skus)
 
 
 def _pack() -> WastePack:
