@@ -29,12 +29,15 @@ def listed(api: GcpApi, place: str) -> tuple[str, ...]:
 
 
 def finished(api: GcpApi, ledger: Ledger, plan: DeploymentPlan, results: str) -> tuple[str, ...] | None:
-    """What an earlier try of this deployment has written, when it came to its end; None when it did not."""
+    """What an earlier try of this deployment has written, when it came to its end; None when it did not.
+
+    Raises what cannot be read: without knowing, a second machine would be paid for.
+    """
     if not any(step.state in {"done", "intent"} for step in ledger.steps(plan.deployment)):
         return None
     try:
         names = listed(api, selfrun.folder(results, plan.deployment))
-    except CloudError:
+    except NotFound:
         return None
     return names if selfrun.DONE in names else None
 
@@ -98,9 +101,9 @@ def until_done(run: create.Run, api: GcpApi, prices: PriceBook, ref: EndpointRef
     if held is not None:
         found = view.build(ref, held, run.world.lines(held), prices, run.world.shapes)
         return found.model_copy(update={"reason": f"it still runs; its results come to {results}"})
-    create.undo(run, [ref.location, "global"])  # its rule and its job, and a husk
     place = selfrun.folder(results, run.plan.deployment)
-    names = listed(api, place)
+    names = listed(api, place)  # before anything is taken away: what cannot be read now is brought by the next call
+    create.undo(run, [ref.location, "global"])  # its rule and its job, and a husk
     found = brought(api, run.maker.ledger, run.plan, results, names, str(ref))
     if selfrun.DONE not in names:
         ended = "it ended before it was done (taken back, failed, or its time was over)"

@@ -77,9 +77,11 @@ class MachineService(ABC):
         """
         maker = Maker(self._api, ledger, progress, plan.deployment)
         place = str(plan.spec.settings.get("results", ""))
-        if place and (ended := results.finished(self._api, ledger, plan, place)) is not None:
-            return results.brought(self._api, ledger, plan, place, ended)
+        ended = results.finished(self._api, ledger, plan, place) if place else None
         run = create.begin(plan, self._world, maker, self._now, self._pause)
+        if ended is not None:
+            create.undo(run, [*run.zones, "global"])
+            return results.brought(self._api, ledger, plan, place, ended)
         zone = create.carry_out(run)
         if place:
             return results.until_done(run, self._api, self._prices, run.ref(zone), place)

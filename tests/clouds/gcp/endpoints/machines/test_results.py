@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from clouds.errors import Cancelled, InvalidInput
+from clouds.errors import Cancelled, InvalidInput, Unreachable
 from tests.clouds.gcp.rig import Rig
-from tests.clouds.gcp.simulator import gce
+from tests.clouds.gcp.simulator import Fault, gce
 
 SETTINGS = {
     "results": "gs://demo-bucket/results",
@@ -78,6 +78,20 @@ def test_the_same_call_after_the_process_died_brings_the_runs_and_starts_no_seco
     rig.heard.stop_when = lambda _: False
     endpoint = rig.gce.create(plan, rig.book, rig.heard)
     assert (endpoint.state, len(rig.project.bills)) == ("deleted", 1)
+
+
+def test_results_that_cannot_be_read_now_are_brought_by_the_next_call_without_a_second_machine(rig: Rig) -> None:
+    plan = rig.begin(rig.gce.plan(rig.spec(settings=SETTINGS)))
+    rig.heard.stop_when = finishes(rig)
+    rig.seam.fault = Fault(-1, "server error", "storage.objects.list")
+    for _ in range(2):
+        with pytest.raises(Unreachable):
+            rig.gce.create(plan, rig.book, rig.heard)
+    rig.seam.fault = None
+    endpoint = rig.gce.create(plan, rig.book, rig.heard)
+    assert (endpoint.state, len(rig.project.bills)) == ("deleted", 1)
+    assert endpoint.reason.startswith("2 run records")
+    assert (rig.project.instances, rig.project.firewalls) == ({}, {})
 
 
 def test_being_asked_to_stop_takes_the_machine_back(rig: Rig) -> None:
