@@ -120,6 +120,9 @@ def deploy_endpoint(
         if tried := _tried(book, deployment):
             return _not_deployed(error, tried, plan, deployment, book)
         raise
+    if endpoint.state in {"deleted", "failed"} and endpoint.billing is False:  # made for one task, it has ended itself
+        book.deployments.ended(deployment, endpoint.reason)
+        return _deployed(endpoint, plan, deployment, book, cloud, already=False)
     book.deployments.active(deployment)
     if endpoint.ref != str(plan.ref):
         book.deployments.placed(deployment, EndpointRef.parse(endpoint.ref))
@@ -182,7 +185,8 @@ def _deployed(
     listed = endpoint.price or plan.price
     price = planning.price_words(listed, cloud)
     ends = f", ends {endpoint.expires[:16].replace('T', ' ')} UTC" if endpoint.expires else ""
-    verb = "Already there:" if already else "Deploying"
+    over = endpoint.state in {"deleted", "failed"} and endpoint.billing is False and not already
+    verb = "Already there:" if already else "Over:" if over else "Deploying"
     return Deployed(
         headline=f"{verb} `{endpoint.ref}`: {price}{ends}; it is {endpoint.state.replace('_', ' ')}.",
         endpoint=endpoint.ref,
@@ -200,8 +204,10 @@ def _deployed(
         key_file=endpoint.key_file,
         made=tuple(str(step.call) for step in book.steps(deployment) if step.state == "done"),
         left_out=plan.left_out,
-        notes=(*plan.warnings, *_for_an_editor(endpoint)),
-        next=f'`get_endpoint("{endpoint.ref}")` until it is ready.'
+        notes=(*((endpoint.reason,) if over else ()), *plan.warnings, *_for_an_editor(endpoint)),
+        next="`list_runs` shows what it left."
+        if over
+        else f'`get_endpoint("{endpoint.ref}")` until it is ready.'
         if endpoint.state != "ready"
         else "`query_model` or `measure_model`.",
     )

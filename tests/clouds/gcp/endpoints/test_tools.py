@@ -9,6 +9,7 @@ import pytest
 
 from clouds.base import Cloud
 from clouds.models import EndpointRef
+from tests.clouds.gcp.endpoints.machines.test_results import SETTINGS, finishes
 from tests.clouds.gcp.rig import Rig
 from tests.clouds.gcp.simulator import boot
 from tools.changes import delete_endpoint, update_endpoint
@@ -103,3 +104,22 @@ def test_a_run_that_died_while_it_waited_is_finished_by_the_same_call(rig: Rig) 
     made = deploy(rig)
     assert (made.already_there, made.state) == (False, "ready")
     assert len(rig.project.bills) == 1
+
+
+def test_a_machine_that_measures_itself_is_over_when_its_runs_are_home(rig: Rig) -> None:
+    rig.heard.stop_when = finishes(rig)
+    made = deploy(rig, service="gce", location="us-east5-a", engine_settings=SETTINGS)
+    assert (made.state, made.billing) == ("deleted", False)
+    assert rig.book.deployments.live() == ()
+    assert len(list((rig.book.home / "runs").iterdir())) == 2
+    assert made.headline.startswith("Over: `gcp:gce:us-east5-a:gemma-4-e2b-it`")
+    assert made.next == "`list_runs` shows what it left."
+    assert rig.project.billing() == []
+
+
+def test_a_machine_that_was_taken_back_while_it_measured_is_over_too_and_an_error(rig: Rig) -> None:
+    rig.heard.stop_when = finishes(rig, done=False)
+    made = deploy(rig, service="gce", location="us-east5-a", engine_settings=SETTINGS)
+    assert (made.state, made.is_error) == ("failed", True)
+    assert made.notes[0].startswith("it ended before it was done")
+    assert rig.book.deployments.live() == ()
