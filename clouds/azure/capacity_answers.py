@@ -89,12 +89,17 @@ def _spot(sizes: Sequence[str], known: Known) -> str:
     """The spot scores of some sizes, by zone; words that are no score are said as they are."""
     said = []
     for size in sizes:
-        for each in known.scores.get((known.location, size.lower()), ()):
-            zone = f" in zone {each.zone}" if each.zone else ""
-            quota = " without quota for it" if each.quota is False else ""
-            word = each.score if each.score in _SCORES else f"unknown ({bounded(each.score, 40)})"
-            said.append(f"{size} {word}{zone}{quota}")
-    return f"spot score: {', '.join(said)}" if said else ""
+        scores = [_score(each) for each in known.scores.get((known.location, size.lower()), ())]
+        said += [f"{size} {', '.join(scores)}"] if scores else []
+    return f"spot score: {'; '.join(said)}" if said else ""
+
+
+def _score(each: Score) -> str:
+    doubts = [] if each.score in _SCORES else [bounded(each.score, 40)]
+    doubts += ["no quota for it"] if each.quota is False else []
+    word = each.score if each.score in _SCORES else "unknown"
+    zone = f" in zone {each.zone}" if each.zone else ""
+    return f"{word}{zone}" + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 def _best(scores: Sequence[Score]) -> str:
