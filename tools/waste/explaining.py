@@ -12,6 +12,7 @@ from clouds.errors import CloudError, InvalidInput, NotFound
 from clouds.models import Record
 from clouds.models.waste import WasteCheck
 from tools.context import Clouds
+from tools.figures import show
 from tools.ledger import Book
 from tools.result import Result
 from tools.waste import store
@@ -83,7 +84,9 @@ def explain_finding(
         resource=one.resource,
         where=f"{one.cloud} {one.account} {one.location}",
         why_waste=check.why if check else one.title,
-        evidence={key: str(value) for key, value in (*_age(one), *one.evidence.items())},
+        evidence={
+            key: show("", value) for key, value in (*_age(one), *one.evidence.items()) if value not in ("", None)
+        },
         not_checked=check.unchecked if check else (),
         wrong_if=tuple(f"it is {word}" if " " not in word else word for word in check.spares) if check else (),
         usd_per_month=one.usd_per_month,

@@ -96,9 +96,9 @@ class Sight:
         value = box.values[key]
         if value is None:
             if metric.absent == "unresolved":
-                raise Unresolved(f"no series of {metric.name} in {metric.days:g} days")
+                raise Unresolved(f"no figure of its {metric.name} was reported in {metric.days:g} days")
             if key in box.ageless:
-                raise Unresolved(f"no series of {metric.name}, and it is not known whether it is older than the window")
+                raise Unresolved(f"no figure of its {metric.name} was reported, and it may be younger than that window")
             value = 0.0
         self.used[f"{metric.name}{f' ({metric.unit})' if metric.unit else ''}, {metric.days:g} d"] = value
         return value

@@ -92,6 +92,15 @@ FORGOTTEN = WasteCheck(
 )  # fmt: skip
 
 
+_TERMS = {"TWELVE_MONTH": "year", "THIRTY_SIX_MONTH": "three years", "SIXTY_MONTH": "five years"}
+
+
+def _term(row: Row) -> str:
+    """How long a commitment binds; Google's own word where it is another one."""
+    plan = str(row.get("plan") or "")
+    return _TERMS.get(plan, plan or "term")
+
+
 def _renews(row: Row, seen: Seen) -> Waste | None:
     end = words.moment(row.get("endTimestamp"))
     if row.get("status") != "ACTIVE" or not row.get("autoRenew") or end is None:
@@ -103,7 +112,7 @@ def _renews(row: Row, seen: Seen) -> Waste | None:
         f"{words.number(each.get('amount')):g} {each.get('type', '')}" for each in row.get("resources") or ()
     )
     return Waste(
-        f"renews by itself in {days} days, for another {row.get('plan', '')}",
+        f"renews by itself in {days} days, for another {_term(row)}",
         prepaid=True,
         evidence={"plan": row.get("plan", ""), "resources": bought, "ends": row.get("endTimestamp")},
     )
@@ -169,7 +178,7 @@ EMPTY = WasteCheck(
 )  # fmt: skip
 
 CPU = usage(
-    "most CPU", INSTANCES, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
+    "highest CPU", INSTANCES, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
     gce_key, days=7, absent="unresolved", fold="max", unit="share",
     when=lambda row: row.get("status") == "RUNNING" and bool(words.made_by(row)),
     source=LISTED + "every running machine reports it",

@@ -164,7 +164,7 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
         return None
     gib = words.gib(row.get("maxChargeableBytes"))
     days = words.days_since(seen, row["instanceDeletionTime"])
-    return Waste(f"of {words.last(row.get('instance'))}, which was deleted {days} days ago; kept until "
+    return Waste(f"a backup of {words.last(row.get('instance'))}, which was deleted {days} days ago; kept until "
                  f"{str(row.get('expiryTime') or 'for ever')[:10]}",
                  (Meter("cloudsql-backup/storage", "GiB-month", gib, str(row.get("location") or "")),),
                  bound="at most", evidence={"GiB at most": round(gib, 2), "type": row.get("type", "")})  # fmt: skip

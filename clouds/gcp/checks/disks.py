@@ -227,7 +227,7 @@ def _old_instant(row: Row, seen: Seen) -> Waste | None:
     if row.get("status") != "READY" or not words.older(seen, row.get("creationTimestamp"), days=7):
         return None
     gib = words.gib((row.get("resourceStatus") or {}).get("storageSizeBytes"))
-    return Waste(f"an instant snapshot of {words.days_since(seen, row['creationTimestamp'])} days: made for hours",
+    return Waste(f"{words.days_since(seen, row['creationTimestamp'])} days old; instant snapshots are made for hours",
                  meters.stored("instant-snapshot/storage", gib, [words.region(words.spot(row))]),
                  evidence={"GiB stored": round(gib, 2), "disk": words.last(row.get("sourceDisk"))})  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from clouds.gcp import meters
+from clouds.gcp import machines, meters
 from clouds.gcp.checks import words
 from clouds.gcp.checks.disks import DISK
 from clouds.gcp.checks.metrics import LISTED, usage
@@ -41,7 +41,7 @@ def _tpu(row: Row) -> bool:
 
 def _measured(days: float) -> tuple[Any, Any]:
     cpu = usage(
-        "most CPU", INSTANCES, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
+        "highest CPU", INSTANCES, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
         gce_key, days=days, absent="unresolved", fold="max", when=_runs, unit="share", source=_SOURCE,
     )  # fmt: skip
     sent = usage(
@@ -54,7 +54,7 @@ def _measured(days: float) -> tuple[Any, Any]:
 CPU, SENT = _measured(14)
 CPU_3, SENT_3 = _measured(3)
 GPU = usage(
-    "most GPU use",
+    "highest GPU use",
     INSTANCES,
     "agent.googleapis.com/gpu/utilization",
     "gce_instance",
@@ -88,9 +88,19 @@ def _ends(row: Row) -> bool:
 
 def _facts(row: Row) -> dict[str, Any]:
     return {
-        "type": _type(row), "model": meters.model_of(_scheduled(row)), "zone": words.spot(row),
-        "GPUs": sum(int(words.number(each.get("acceleratorCount"))) for each in row.get("guestAccelerators") or ()),
+        "type": _type(row), "provisioning": meters.model_of(_scheduled(row)), "zone": words.spot(row),
+        "accelerators": _accelerators(row),
     }  # fmt: skip
+
+
+def _accelerators(row: Row) -> str:
+    """`1 x L4` of a G2 machine too, whose GPU belongs to its type and need not be listed; "none" for a plain one."""
+    known = machines.find(_type(row))
+    if known is not None:
+        return f"{known.count} x {known.accelerator}"
+    cards = [f"{each.get('acceleratorCount', 1)} x {words.last(each.get('acceleratorType'))}"
+             for each in row.get("guestAccelerators") or ()]  # fmt: skip
+    return ", ".join(cards) or "none"
 
 
 def _quiet(row: Row, seen: Seen, cpu: Any, sent: Any) -> bool:
@@ -106,7 +116,7 @@ def _gpu_idle(row: Row, seen: Seen) -> Waste | None:
 def _tpu_idle(row: Row, seen: Seen) -> Waste | None:
     if not _runs(row) or not _tpu(row) or not _quiet(row, seen, CPU_3, SENT_3):
         return None
-    return Waste(f"runs, and neither computed nor sent anything in 3 days ({_type(row)})", priced(row),
+    return Waste(f"its CPU and network rested for 3 days ({_type(row)})", priced(row),
                  evidence=_facts(row))  # fmt: skip
 
 
@@ -122,7 +132,7 @@ def _no_end(row: Row, seen: Seen) -> Waste | None:
     if not _runs(row) or not meant_to_end or _ends(row) or words.labels(row).get("owner"):
         return None
     days = words.days_since(seen, row.get("lastStartTimestamp") or row.get("creationTimestamp"))
-    return Waste(f"{model} {_type(row)} runs without an end, since {days} days", priced(row), bound="at most",
+    return Waste(f"{model} {_type(row)} has run for {days} days and has no end", priced(row), bound="at most",
                  evidence=_facts(row))  # fmt: skip
 
 

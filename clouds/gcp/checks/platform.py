@@ -122,7 +122,7 @@ NO_NODES = WasteCheck(
 )
 
 DUTY = usage(
-    "most use of its accelerators", CLUSTERS, "kubernetes.io/node/accelerator/duty_cycle", "k8s_node",
+    "highest use of its accelerators", CLUSTERS, "kubernetes.io/node/accelerator/duty_cycle", "k8s_node",
     ("cluster_name", "location"), lambda row: (str(row["name"]), str(row["location"])), days=7, absent="unresolved",
     fold="max", unit="%", when=lambda row: bool(_accelerated(row)),
     source="GKE system metric list (not tried live, 2026-11-29): every node with accelerators reports it",

@@ -86,6 +86,10 @@ SECRET_OLD = WasteCheck(
 )
 
 
+def _rotation(row: Row) -> str:
+    return words.span(row.get("rotationPeriod"))
+
+
 def _keys(row: Row, seen: Seen) -> Waste | None:
     primary = (row.get("primary") or {}).get("name")
     old = [each for each in seen.of(KEY_VERSIONS, row) if each.get("state") == "ENABLED" and each["name"] != primary]
@@ -96,7 +100,7 @@ def _keys(row: Row, seen: Seen) -> Waste | None:
     place = words.name_place(row, seen.at)
     return Waste(f"{len(old)} versions beside the one in use; what they encrypted cannot be read without them",
                  (Meter(key, "version-month", float(len(old)), place),), saving=True, bound="at most",
-                 evidence={"old versions": len(old), "rotates every": row.get("rotationPeriod")})  # fmt: skip
+                 evidence={"old versions": len(old), "rotates every": _rotation(row)})  # fmt: skip
 
 
 KEY_OLD = WasteCheck(
@@ -120,7 +124,7 @@ def _dead(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         "its topic is deleted: it can never get a message again",
         evidence={
-            "keeps for": row.get("messageRetentionDuration", ""),
+            "keeps for": words.span(row.get("messageRetentionDuration")),
             "keeps read ones": bool(row.get("retainAckedMessages")),
         },
     )
@@ -151,8 +155,8 @@ def _silent(row: Row, seen: Seen) -> Waste | None:
     name = str(row["name"])
     if seen.index(SUBSCRIPTIONS, _topic_of).get(name) or seen.index(SNAPSHOTS, _topic_of).get(name):
         return None
-    return Waste(f"keeps messages for {row['messageRetentionDuration']}, and nothing subscribes to it here",
-                 evidence={"keeps for": row["messageRetentionDuration"]})  # fmt: skip
+    return Waste(f"keeps messages for {words.span(row['messageRetentionDuration'])}, and nothing subscribes to it here",
+                 evidence={"keeps for": words.span(row["messageRetentionDuration"])})  # fmt: skip
 
 
 TOPIC_SILENT = WasteCheck(

@@ -29,7 +29,7 @@ _IDLE_SECONDS = 43_200
 def _idle_for(days: int) -> Metric:
     """Made for each sort of holder: the age of the one says nothing of the other."""
     return usage(
-        "least idle time of its TensorCores", NODES, "tpu.googleapis.com/tpu/tensorcore/idle_duration", "tpu_worker",
+        "shortest idle time of its TensorCores", NODES, "tpu.googleapis.com/tpu/tensorcore/idle_duration", "tpu_worker",
         ("node_id",), lambda row: (str(row.get("id") or words.last(row["name"])),), days=days, absent="unresolved",
         fold="max", least=True, unit="s", when=lambda row: row.get("state") == "READY",
         source="Cloud TPU monitoring page (2026-11-29): every node reports it. The newer one, GceTpuWorker, names no "
@@ -151,7 +151,7 @@ def _specs(row: Row) -> list[Any]:
 
 def _queue_facts(row: Row) -> dict[str, Any]:
     return {
-        "state": _state(row), "model": row.get("provisioningModel", ""),
+        "state": _state(row), "provisioning": row.get("provisioningModel", ""),
         "type": ", ".join(str((each.get("node") or {}).get("acceleratorType", "")) for each in _specs(row)),
         "nodes": len(_specs(row)),
     }  # fmt: skip

@@ -141,7 +141,7 @@ def _runtime(row: Row, seen: Seen) -> Waste | None:
         return None
     spec = row.get("machineSpec") or {}
     place, kind = words.name_place(row, seen.at), spec.get("machineType", "")
-    return Waste(f"a {kind} that runs, without a shut-down when idle",
+    return Waste(f"{kind} that runs on, without a shut-down when idle",
                  (Meter(f"vertex/{kind}", "hour", 1.0, place),), bound="at most",
                  evidence={"type": kind, "user": row.get("runtimeUser", "")})  # fmt: skip
 
@@ -186,7 +186,7 @@ def _number(row: Row) -> str:
 
 
 WORK = usage(
-    "most CPU", WORKBENCH, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
+    "highest CPU", WORKBENCH, "compute.googleapis.com/instance/cpu/utilization", "gce_instance", ("instance_id",),
     lambda row: (_number(row),), days=1, absent="unresolved", fold="max", unit="share",
     when=lambda row: row.get("state") == "ACTIVE" and bool(_number(row)),
     source=LISTED + "every running machine reports it",
@@ -216,7 +216,7 @@ def _notebook(row: Row, seen: Seen) -> Waste | None:
     ]
     machine = seen.index(INSTANCES, _by_number).get(_number(row), ())
     return Waste(
-        f"a {kind}{' with GPUs' if gpus else ''} that rested for a day and has no idle timeout",
+        f"{kind}{' with GPUs' if gpus else ''} that rested for a day and has no idle timeout",
         meters.machine(kind, zone, "on-demand", gpus),
         holds=tuple(words.compute_id(each, seen.at) for each in machine),
         evidence={"type": kind, "GPUs": sum(int(words.number(each["acceleratorCount"])) for each in gpus)},

@@ -142,6 +142,18 @@ def days_since(seen: Seen, value: Any) -> int | None:
     return None if at is None or at.tzinfo is None else (seen.now - at).days
 
 
+def span(duration: Any) -> str:
+    """Google's `2678400s` as a person says it: `31 days`; "" for none, other words as they are."""
+    found = re.fullmatch(r"(\d{1,12})(?:\.\d+)?s", str(duration or ""))
+    if found is None:
+        return str(duration or "")
+    seconds = int(found[1])
+    for length, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length and seconds % length == 0:
+            return count(seconds // length, word)
+    return count(seconds, "second")
+
+
 def number(value: Any) -> float:
     """A number of an answer, where int64 comes as text; nothing is 0."""
     return float(value or 0)

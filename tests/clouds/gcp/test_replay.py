@@ -30,6 +30,8 @@ ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("flex", "plan_deployment", {**GEMMA, "service": "gce", **FLEX}),
     ("run", "plan_deployment", {**GEMMA, "service": "run", "location": "us-central1"}),
     ("scan", "scan_waste", {"cloud": "gcp"}),
+    ("husk", "explain_finding", {"finding": "gemma-husk"}),
+    ("idle", "explain_finding", {"finding": "llm"}),
     ("cleanup", "plan_cleanup", {"checks": ["tpu-queued-husk", "disk-unattached"]}),
 )
 
@@ -108,6 +110,18 @@ def test_a_scan_judges_every_check_and_finds_what_each_is_for(said: dict[str, di
     scan = said["scan"]
     assert scan["text"].startswith("**$17,652.28 a month ($211,827.36 a year) in 72 resources that nothing uses")
     assert "77 of 77 pairs of check and place were judged, none failed" in scan["text"]
+
+
+def test_evidence_is_said_as_a_person_reads_it_and_what_is_not_known_is_left_out(
+    said: dict[str, dict[str, Any]],
+) -> None:
+    husk, idle = said["husk"]["evidence"], said["idle"]["evidence"]
+    assert {key: husk[key] for key in husk if key != "age"} == {
+        "state": "SUSPENDED",
+        "type": "v5litepod-4",
+        "nodes": "1",
+    }
+    assert (idle["accelerators"], idle["bytes sent (B), 3 d"]) == ("1 x L4", "2,000")
 
 
 def test_a_plan_of_its_cleanup_snapshots_before_it_deletes(said: dict[str, dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clouds.gcp.checks import CHECKS
+from clouds.gcp.checks import CHECKS, words
 from clouds.models.waste import Metric, WasteCheck
 from tests.clouds.gcp.checks.reading import NoSuchField, watched
 from tests.clouds.gcp.checks.stage import DENIED, NOW, OFF, SERIES, Account, waste
@@ -132,3 +132,12 @@ def test_an_api_that_is_denied_in_its_places_is_unread(account: Account) -> None
     result = account.scan("dataproc-idle", waste("dataproc-idle").but(**denied))
     assert not result.complete
     assert result.not_applicable == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [("2678400s", "31 days"), ("86400s", "1 day"), ("5400s", "90 minutes"), ("3600.5s", "1 hour"), ("7s", "7 seconds"),
+     ("", ""), (None, ""), ("soon", "soon")],
+)  # fmt: skip
+def test_a_duration_of_google_s_is_said_as_a_person_says_it(told: str | None, said: str) -> None:
+    assert words.span(told) == said
