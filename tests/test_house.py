@@ -19,7 +19,10 @@ MODULES = [*sorted(path for top in ("tools", "clouds") for path in (ROOT / top).
 SOURCES = sorted(
     path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py")
 )
-SHARED_CLOUD = {"base", "deadline", "enginelog", "errors", "lazily", "models", "openai", "readonly", "replay", "record"}
+SHARED_CLOUD = {
+    "base", "deadline", "enginelog", "errors", "lazily", "models", "openai", "pricetable", "readonly", "replay",
+    "record",
+}  # fmt: skip
 CLOUD_SDKS = {"boto3", "botocore", "google", "azure", "asyncssh", "xllamacpp", "awscrt"}
 HEAVY = CLOUD_SDKS | {
     "aiohttp", "gguf", "httptools", "httpx", "jinja2", "libgguf", "matplotlib", "numpy", "platformdirs", "psutil",

@@ -7,37 +7,22 @@ never answers: an implausible price is unknown.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clouds.errors import CloudError
 from clouds.models import Price
+from clouds.pricetable import Row, index
 
 if TYPE_CHECKING:
     from clouds.aws.api import AwsApi
 
 BUNDLED = Path(__file__).parent / "prices.json"
 _BASIS = {"on-demand": "on demand", "spot": "spot"}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a table. `suspect` says why it must not be used."""
-
-    key: str
-    unit: str
-    location: str
-    usd: float
-    as_of: str
-    source: str
-    suspect: str = ""
 
 
 class AwsPrices:
@@ -118,27 +103,6 @@ def zone_prefix(region: str) -> str:
     area, *direction, number = region.split("-")
     words = re.findall(r"north|south|east|west|central", "".join(direction))
     return area + "".join(word[0] for word in words) + number
-
-
-def rows_of(path: Path) -> tuple[Row, ...]:
-    """Every row of a table, the suspect ones too."""
-    data = json.loads(path.read_text("utf-8"))
-    sources = data["sources"]
-    return tuple(
-        Row(key, unit, location, usd, as_of, sources[source], *suspect)
-        for key, unit, location, usd, as_of, source, *suspect in data["rows"]
-    )
-
-
-@cache
-def index(path: Path, changed: int) -> Mapping[tuple[str, str], tuple[Row, ...]]:
-    """The usable rows by key and location; `changed` makes an edited file another one."""
-    del changed
-    found: dict[tuple[str, str], tuple[Row, ...]] = {}
-    for row in rows_of(path):
-        if not row.suspect and row.usd > 0:
-            found[row.key, row.location] = (*found.get((row.key, row.location), ()), row)
-    return found
 
 
 def _price(row: Row) -> Price:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from clouds.azure.prices import Row, price_of
+from clouds.azure.prices import price_of
 from clouds.azure.rates import RATES, Rate
 from clouds.models import Call, Price, Scope
+from clouds.pricetable import Row
 
 if TYPE_CHECKING:
     from clouds.azure.api import AzureApi

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import NotFound
-from clouds.gcp.table import Row
 from clouds.models import Call, Scope
+from clouds.pricetable import Row
 
 if TYPE_CHECKING:
     from clouds.gcp.api import GcpApi

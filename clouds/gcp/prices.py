@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from clouds.errors import CloudError
 from clouds.gcp import machines
 from clouds.gcp.places import is_zone, region_of
-from clouds.gcp.table import Row, index
+from clouds.gcp.table import index
 from clouds.models import Price
+from clouds.pricetable import Row, indexed
 
 if TYPE_CHECKING:
     from clouds.gcp.api import GcpApi
@@ -63,7 +64,7 @@ class GcpPrices:
             return None
         with self._lock:
             if self._live is None:
-                from clouds.gcp.refresh import indexed, serving
+                from clouds.gcp.refresh import serving
 
                 self._live = indexed(serving(self._api))
         return self._answer(key, location, (self._live,))

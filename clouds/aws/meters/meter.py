@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from clouds.aws.pricelist import Offer
-from clouds.aws.prices import Row
+from clouds.pricetable import Row
 
 HOURS = ("Hrs", "hrs", "Hours", "hours", "Hour", "hour", "DSU-Hours")
 """How the services spell an hour: MSK and Fargate write `hours`, most others `Hrs`."""

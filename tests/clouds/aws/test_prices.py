@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, rows_of, zone_prefix
+from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, zone_prefix
 from clouds.errors import PermissionMissing
 from clouds.models import Price
+from clouds.pricetable import rows_of
 from tests.clouds.aws.recorded import NOW, Recorded
 
 L4 = "sagemaker-hosting/ml.g6.xlarge/on-demand"
@@ -160,3 +161,12 @@ def test_the_bundled_table_has_every_row_dated_sourced_and_above_zero() -> None:
         row for row in rows if not (row.usd > 0 and row.unit and row.source and datetime.fromisoformat(row.as_of))
     ] == []
     assert [row.source for row in rows if "find_string" in row.source] == []
+
+
+@pytest.mark.parametrize(("key", "quantity", "usd"), [("ebs/gp3", 128, 10.24), ("nat-gateway/hour", 730, 32.85)])
+def test_the_article_s_monthly_figures_of_one_disk_and_one_gateway_come_out(
+    key: str, quantity: int, usd: float, tmp_path: Path
+) -> None:
+    price = tables(tmp_path).price(key, "us-east-1")
+    assert price is not None
+    assert round(price.amount * quantity, 2) == usd

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from clouds.aws.meters import BASE
-from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, rows_of
-from clouds.aws.refresh import Refreshed, refresh, written
+from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
+from clouds.aws.refresh import refresh
 from clouds.errors import PermissionMissing, Unexpected
+from clouds.pricetable import Refreshed, rows_of, written
 from tests.clouds.aws.recorded import Recorded
 
 OLD = [

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from clouds.azure.meters import ALL, WASTE
-from clouds.azure.prices import BUNDLED, rows_of
+from clouds.azure.prices import BUNDLED
 from clouds.azure.retail import offers, rows
+from clouds.pricetable import rows_of
 from tests.clouds.azure.checks.stage import FIXTURES, NOW
 
 ASKED = {

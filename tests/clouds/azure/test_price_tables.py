@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clouds.azure.prices import BUNDLED, AzurePrices, refreshed_path, rows_of
+from clouds.azure.prices import BUNDLED, AzurePrices, refreshed_path
+from clouds.pricetable import rows_of
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from clouds.azure.prices import BUNDLED, AzurePrices, refreshed_path, rows_of
+from clouds.azure.prices import BUNDLED, AzurePrices, refreshed_path
 from clouds.azure.rates import RATES, Rate
-from clouds.azure.refresh import PLACES, Refreshed, command, refresh, written
+from clouds.azure.refresh import PLACES, command, refresh
 from clouds.errors import Throttled, Unexpected
+from clouds.pricetable import Refreshed, rows_of, written
 from tests.clouds.azure.rig import Answer, Network, problem, rig
 from tests.clouds.azure.test_prices import LIST, item, listed, machine
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from clouds.gcp.prices import BUNDLED, GcpPrices, per_million, refreshed_path
-from clouds.gcp.refresh import written
-from clouds.gcp.table import Row, rows_of
+from clouds.pricetable import Row, rows_of, written
 from tests.clouds.gcp.recorded import Recorded
 
 FACTS = Path(__file__).parents[4] / "shared/prices/gcp.json"

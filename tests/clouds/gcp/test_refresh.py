@@ -12,9 +12,9 @@ from clouds.errors import CloudError, NotFound, PermissionMissing, Unexpected
 from clouds.gcp import catalogue
 from clouds.gcp.catalogue import money, read
 from clouds.gcp.prices import GcpPrices, refreshed_path
-from clouds.gcp.refresh import Section, refresh, serving, written
+from clouds.gcp.refresh import refresh, serving
 from clouds.gcp.skus import SERVING, STORED
-from clouds.gcp.table import Row, rows_of
+from clouds.pricetable import Row, Section, rows_of, written
 from tests.clouds.gcp.recorded import Recorded
 from tests.clouds.gcp.server import Google
 
@@ -226,4 +226,4 @@ def test_the_command_says_what_changed(monkeypatch: pytest.MonkeyPatch, home: Pa
     refreshed_path(home).write_text(written(rows), "utf-8")
     lines = module.command(home, bundled=False, report=lambda _: None)
     assert lines[0].startswith("17 rows in")
-    assert "no meter covers nat: kept with their own dates" in lines
+    assert "nothing asks for nat: kept with their own dates" in lines

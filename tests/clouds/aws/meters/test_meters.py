@@ -8,9 +8,10 @@ import pytest
 
 from clouds.aws.api import AwsApi
 from clouds.aws.meters import BASE, METERS, UNMETERED, maker
-from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, rows_of
+from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
 from clouds.aws.refresh import Refreshed, refresh
 from clouds.errors import Unexpected
+from clouds.pricetable import rows_of
 from tests.clouds.aws.meters.offers import OFFERS, Offered, PriceList
 from tests.clouds.aws.recorded import FIXTURES, build
 

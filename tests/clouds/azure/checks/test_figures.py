@@ -7,7 +7,8 @@ import json
 import pytest
 
 from clouds.azure.checks import CHECKS, disks, words
-from clouds.azure.prices import BUNDLED, rows_of
+from clouds.azure.prices import BUNDLED
+from clouds.pricetable import rows_of
 from clouds.replay import load
 from tests.clouds.azure.checks.stage import FIXTURES, Account
 
