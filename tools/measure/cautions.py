@@ -13,12 +13,17 @@ from tools.measure.stats import percentile, spread
 
 CACHED = "cached_prompt"
 CUT_OFF = "cut_off"
+ONE_PIECE = "one_piece"
+PIECE_TOKENS = 32
+PIECE_MS = 0.05
+"""A reply of 32 tokens or more that came with less than 0.05 ms a token between its first and its last piece was held
+back on its way: no model writes 20,000 tokens a second, and a drafter never gives so many at once."""
 CACHED_SHARE = 0.25
 """A prompt of which a quarter or more came from a cache was not a new prompt."""
 SLOW_RATIO = 5.0
 SLOW_MS = 100.0
 """A first token that took five times as long as that of half of its batch, and more than a tenth of a second."""
-UNTIMED = {"answers", "drafters"}
+UNTIMED = {"answers", "drafters", "ladder", "toolcalls", "functions"}
 """Parts that have no figure of the time to a first token."""
 EXCEPT = {"paced": " (but a stalled reply that came to its end is in the times from when due)"}
 UNSTEADY = 0.15
@@ -29,8 +34,11 @@ def request_cautions(request: RequestRecord) -> Iterator[str]:
     """What is no failure of a request and has to be counted."""
     if request.kind != "ok":
         return
-    if request.tokens_from == "chunks":
+    if request.tokens_from != "usage":
         yield NO_USAGE
+    took = (request.last_ms or 0.0) - (request.ttft_ms or 0.0)
+    if request.chunks and request.tokens >= PIECE_TOKENS and took < PIECE_MS * request.tokens:
+        yield ONE_PIECE
     if request.cached_tokens and request.cached_tokens >= CACHED_SHARE * (request.prompt_tokens or 0):
         yield CACHED
 
@@ -126,8 +134,14 @@ def _counted(part: Part) -> Iterator[Caution]:
     if count := part.cautions.get(NO_USAGE, 0):
         yield Caution(
             kind=NO_USAGE,
-            text=f"{where}: {count} of {part.requests} replies came without usage; their chunks were counted as "
-            "tokens.",
+            text=f"{where}: {count} of {part.requests} replies came without usage: those of fixed length count as "
+            "their limit, of others the chunks were counted.",
+        )
+    if (count := part.cautions.get(ONE_PIECE, 0)) and part.name not in UNTIMED:
+        yield Caution(
+            kind=ONE_PIECE,
+            text=f"{where}: {count} of {part.requests} replies came in one piece: the endpoint, or something on the "
+            "way, does not stream. Their TTFT is the time of the whole reply, and their time per token says nothing.",
         )
     if (count := part.cautions.get(CACHED, 0)) and part.name not in UNTIMED:
         yield Caution(

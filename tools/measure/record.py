@@ -64,7 +64,7 @@ class RequestRecord(Record):
     asked_tokens: int = 0
     tokens: int = 0
     tokens_from: str = "usage"
-    """"usage", or "chunks" when the endpoint did not say and its chunks were counted."""
+    """"usage"; where the endpoint did not say, "limit" of a reply of fixed length that ended at it, else "chunks"."""
     chunks: int = 0
     prompt_tokens: int | None = None
     cached_tokens: int | None = None

@@ -85,20 +85,28 @@ def test_a_first_token_far_later_than_the_others_is_named_and_stays() -> None:
         ({"tokens_from": "chunks"}, ["no_usage"]),
         ({"cached_tokens": 9}, []),
         ({"cached_tokens": 10}, ["cached_prompt"]),
+        ({"tokens_from": "limit"}, ["no_usage"]),
         ({"tokens_from": "chunks", "kind": "cut"}, []),
+        ({"last_ms": 52.2}, ["one_piece"]),
+        ({"last_ms": 52.4}, []),
+        ({"last_ms": 50.0, "chunks": 1, "tokens": 32}, ["one_piece"]),
+        ({"last_ms": 50.0, "chunks": 1, "tokens": 31}, []),
+        ({"ttft_ms": None, "last_ms": 50.0, "chunks": 0}, []),
     ],
 )
 def test_what_is_counted_of_a_request(fields: dict[str, Any], expected: list[str]) -> None:
     assert list(request_cautions(request(**fields))) == expected
 
 
-@pytest.mark.parametrize("kind", ["no_usage", "cached_prompt"])
+@pytest.mark.parametrize("kind", ["no_usage", "cached_prompt", "one_piece"])
 def test_what_was_counted_becomes_a_warning(kind: str) -> None:
     assert kinds(load(cautions={kind: 1})) == [kind]
 
 
-def test_cached_questions_are_no_matter_since_answers_are_no_timing() -> None:
-    assert kinds(run(parts=(part("answers", items=items(), cautions={"cached_prompt": 4}),))) == []
+@pytest.mark.parametrize("name", ["answers", "ladder", "toolcalls", "functions"])
+@pytest.mark.parametrize("kind", ["cached_prompt", "one_piece"])
+def test_where_no_time_to_a_first_token_is_told_a_cache_or_a_buffer_is_no_matter(name: str, kind: str) -> None:
+    assert kinds(run(parts=(part(name, items=items(), cautions={kind: 4}),))) == []
 
 
 def test_replies_that_were_cut_off_are_named_with_the_limit() -> None:

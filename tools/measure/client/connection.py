@@ -10,19 +10,19 @@ import asyncio
 from time import perf_counter
 from typing import Any
 
-BODY_KEPT = 65_536
-"""Bytes of a refusal's body that are kept; a stream's pieces are all kept."""
+LARGEST = 256 * 1024 * 1024
+"""Bytes of one reply: a stream without an end would fill the memory long before it is given up."""
 
 
 class Exchange:
     """One request and what came back, as raw stamps and bytes. Times are `perf_counter` seconds."""
 
-    __slots__ = ("done", "ended", "failure", "headers", "last", "pieces", "reused", "sent", "status")
+    __slots__ = ("done", "ended", "failure", "headers", "last", "pieces", "reused", "sent", "size", "status")
 
     def __init__(self, done: asyncio.Future[None]) -> None:
         self.done = done
         self.sent = self.last = self.ended = 0.0
-        self.status = 0
+        self.status = self.size = 0
         self.headers: dict[str, str] = {}
         self.pieces: list[tuple[float, bytes]] = []
         self.failure: tuple[str, str] | None = None
@@ -73,6 +73,11 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         exchange.last = now
+        exchange.size += len(data)
+        if exchange.size > LARGEST:
+            self._finish(("malformed", f"a reply of more than {LARGEST:,} bytes"))
+            self.abort()
+            return
         try:
             self._parser.feed_data(data)
         except Exception as error:  # noqa: BLE001 - whatever the parser says, it is a reply that cannot be read
@@ -98,6 +103,11 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """The reply is whole; the connection may be used again unless the server said otherwise."""
+        if 100 <= self._parser.get_status_code() < 200:  # an interim answer: the reply follows it
+            self._framed = False
+            if self._exchange is not None:
+                self._exchange.status = 0
+            return
         if not self._parser.should_keep_alive():
             self.closed = True
         self._finish(None)

@@ -18,6 +18,7 @@ KINDS: Mapping[str, str] = {
     "refused": "no connection could be made",
     "timeout": "nothing at all arrived in time",
     "short": "fewer tokens than were asked for, although the length was fixed",
+    "long": "more tokens than the limit, by the endpoint's own count",
 }
 """Every way in which a request fails; none of them enters a timing."""
 NO_USAGE = "no_usage"
@@ -46,6 +47,7 @@ class Reply:
     chunks: int = 0
     tokens: int = 0
     tokens_from: str = "usage"
+    """Or "limit": a reply of fixed length that ended at it; or "chunks", which were counted."""
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     finish: str = ""

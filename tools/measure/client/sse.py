@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 BOM = b"\xef\xbb\xbf"
+LARGEST = 16 * 1024 * 1024
+"""Bytes of one event; more is no event of a model, and looking for its end in ever more bytes takes ever longer."""
 
 
 class SseFramer:
@@ -13,7 +15,7 @@ class SseFramer:
     but holds an `error` is passed on, since llama.cpp once sent refusals as `error: {...}`."""
 
     def events(self, pieces: Iterable[tuple[float, bytes]]) -> Iterator[tuple[float, bytes]]:
-        """The payload of each event with the stamp of the read that completed it."""
+        """The payload of each event with the stamp of the read that completed it. Raises ValueError without end."""
         rest = b""
         started = False
         for at, piece in pieces:
@@ -37,6 +39,8 @@ class SseFramer:
             held = b"\r" if text.endswith(b"\r") else b""
             blocks = _unix(text[: len(text) - len(held)]).split(b"\n\n")
             rest = blocks.pop() + held
+            if len(rest) > LARGEST:
+                raise ValueError(f"an event of more than {LARGEST:,} bytes")
             for block in blocks:
                 if payload := _payload(block):
                     yield at, payload

@@ -72,10 +72,15 @@ def test_every_fault_has_its_kind_and_leaves_the_others_alone(serve: Any, with_c
     assert batch.started + batch.wall < ends["6"]  # the stalled reply ended last and is in no timing
 
 
-def test_a_reply_without_usage_is_whole_and_its_chunks_are_named_as_such(serve: Any, with_client: Any) -> None:
-    truth = serve(fault=lambda *_: "nousage")
+@pytest.mark.parametrize("per_chunk", [1, 4])
+def test_a_reply_of_fixed_length_without_usage_has_its_limit_and_another_its_chunks(
+    serve: Any, with_client: Any, per_chunk: int
+) -> None:
+    truth = serve(fault=lambda *_: "nousage", per_chunk=per_chunk)
     reply: Reply = with_client(truth, lambda client: client.one(fixed(1)[0]))
-    assert (reply.kind, reply.tokens, reply.tokens_from) == ("ok", 12, "chunks")
+    assert (reply.kind, reply.tokens, reply.tokens_from) == ("ok", 12, "limit")
+    reply = with_client(truth, lambda client: client.one(ChatRequest("say", 12)))
+    assert (reply.kind, reply.tokens, reply.tokens_from) == ("ok", 12 // per_chunk, "chunks")
 
 
 def test_a_retry_after_is_kept_and_nothing_is_tried_again(serve: Any, with_client: Any) -> None:

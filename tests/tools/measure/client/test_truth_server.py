@@ -59,5 +59,5 @@ def test_every_fault_that_it_injects_is_counted_under_its_kind_and_no_other_is(w
     found = Counter(reply.kind for reply in batch.replies)
     assert {kind: found[kind] for kind in KINDS.values()} == {kind: injected[name] for name, kind in KINDS.items()}
     assert len(batch.good) == 80 - sum(injected[name] for name in KINDS)
-    assert sum(reply.tokens_from == "chunks" for reply in batch.good) == injected["nousage"]
+    assert sum(reply.tokens_from == "limit" for reply in batch.good) == injected["nousage"]
     assert all(reply.tokens == 20 for reply in batch.good)
