@@ -5,6 +5,7 @@ Made from the scenarios in which each check finds waste: one answer is replaced,
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -45,13 +46,15 @@ def with_answer(scenario: Scenario, operation: str, change: Any) -> Scenario:
 
 
 EACH_READ = [(check, operation) for check in CHECKS for operation in operations(load(waste_scenario(check)))]
+USUAL = EACH_READ if os.environ.get("MODELRIG_ALL") == "1" else EACH_READ[::2]
+"""Every other read of a check by default."""
 
 
 NOT_NEEDED = {("asg-gpu-floor", "ec2.DescribeLaunchTemplateVersions")}
 """The group's own instances say their type: the template is looked at only where there are none."""
 
 
-@pytest.mark.parametrize(("check", "operation"), EACH_READ, ids=lambda value: value)
+@pytest.mark.parametrize(("check", "operation"), USUAL, ids=lambda value: value)
 def test_one_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
     check: str, operation: str, account: Account
 ) -> None:
