@@ -83,7 +83,7 @@ SAGEMAKER = (
     Meter(
         "sagemaker-studio/{kind}/on-demand",
         _SAGEMAKER,
-        rf"Studio:(?:JupyterLab|KernelGateway|CodeEditor)-{_KIND}",
+        rf"Studio:JupyterLab-{_KIND}",  # its rows are the table's; other apps have usage types of their own
         HOURS,
         "hour",
         each_region=True,

@@ -133,6 +133,7 @@ OFFERS: tuple[Offered, ...] = (
     (_SM, "", "USE1-Cluster:ml.g5.8xlarge-Reserved", "Hrs", 1.9, {}, "", 0),
     (_SM, "", "USE1-Studio:JupyterLab-ml.r6i.4xlarge", "Hrs", 1.21, {},
      "sagemaker-studio/ml.r6i.4xlarge/on-demand", 1.21),
+    (_SM, "", "USE1-Studio:KernelGateway-ml.r6i.4xlarge", "Hrs", 1.3, {}, "", 0),
     (_SM, "", "USE1-Processing:ml.r6i.4xlarge", "Hrs", 1.3, {}, "", 0),
     (_SM, "", "USE1-Studio:VolumeUsage.gp3", "GB-Mo", 0.112, {}, "sagemaker-studio/volume", 0.112),
     (_SM, "", "USE1-UnifiedStudio:VolumeUsage.gp3", "GB-Mo", 0.2, {}, "", 0),
