@@ -89,10 +89,13 @@ def check_quota(
     shown, showing = capped(rows, SHOWN)
     scopes = {each.scope for each in found}
     usable = {each.scope for each in found if (_left(each) or 0) > 0}
+    unsure = {each.scope for each in found if _left(each) is None and each.limit != 0 and each.offered is not False}
+    unsure -= usable
     what = word or ", ".join(instance_types)
     if found:
         headline = f"Quota left for {what} in {len(usable)} of {len(scopes)} scopes"
         headline += ": " + ", ".join(sorted(usable)[:6]) if usable else ""
+        headline += f"; what is left in {', '.join(sorted(unsure)[:6])} is unknown" if unsure else ""
         headline += "; NOT everything could be read" if unread else ""
     else:
         headline = (
@@ -110,7 +113,7 @@ def check_quota(
         unread=tuple(unread[:SHOWN]),
         notes=tuple(reasons),
         next="`check_capacity` for what is known about free machines."
-        if usable
+        if usable or unsure
         else "ask for more quota, or try another type."
         if found
         else "`check_setup` says who is signed in where."
@@ -232,7 +235,7 @@ def _read(
             continue
         found.extend(read.found)
         unread.extend(read.unread)
-        reasons.extend(f"{each.scope}: {each.reason}." for each in read.not_applicable[:3])
+        reasons.extend(f"{each.scope}: {each.reason.rstrip('.')}." for each in read.not_applicable[:3])
         reasons.extend(read.notes[:5])
     if refused and not found and not unread:
         raise refused[0]

@@ -70,7 +70,7 @@ class GcpQuotas:
                 limit = self._limit(look, pool, missed, own)
                 if limit is not None:
                     found += _rows(pool, limit, look, asked)
-            notes += _dead(look.chips or (), asked)
+            notes += _dead(look.chips or (), asked, {pool.counted for pool in pools})
         notes += _blocked(found)
         if any(pool.unlisted is not None for pool in pools):
             notes.append(
@@ -247,16 +247,22 @@ def _blocked(found: Sequence[Quota]) -> Iterator[str]:
             )
 
 
-def _dead(chips: Sequence[tpus.Chips], asked: Asked) -> Iterator[str]:
-    """What dead queued resources hold, zone by zone: the cheapest way to more quota."""
+def _dead(chips: Sequence[tpus.Chips], asked: Asked, counted: set[str]) -> Iterator[str]:
+    """What dead queued resources hold of the pools in question, zone by zone: the cheapest way to more quota."""
     zones: dict[tuple[str, str, bool], list[tpus.Chips]] = {}
     for each in chips:
-        if each.dead and asked.has(each.zone):
+        market = "spot" if each.spot else "on-demand"
+        if each.dead and asked.has(each.zone) and f"tpu/{each.accelerator}/{market}" in counted:
             zones.setdefault((each.zone, each.accelerator, each.spot), []).append(each)
     for (zone, accelerator, spot), group in sorted(zones.items()):
         names = ", ".join(f"{each.name} ({each.state})" for each in group[:_SHOWN])
         names += f" and {len(group) - _SHOWN} more" if len(group) > _SHOWN else ""
         yield (
-            f"{zone}: {len(group)} dead queued resources hold {sum(each.count for each in group)} {accelerator} chips "
-            f"of {'preemptible' if spot else 'on-demand'} quota at no cost until they are deleted: {names}."
+            f"{zone}: {_many(len(group), 'dead queued resource')} {'holds' if len(group) == 1 else 'hold'} "
+            f"{_many(sum(each.count for each in group), f'{accelerator} chip')} "
+            f"of {'preemptible' if spot else 'on-demand'} quota at no cost until deleted: {names}."
         )
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

@@ -149,7 +149,9 @@ def _failed(call: Call, where: str, error: CloudError) -> Read[Mapping[str, Any]
 
 
 def unread(call: Call, scope: str, error: CloudError) -> Unread:
-    """One thing that could not be looked at, in Google's own words."""
+    """One thing that could not be looked at, in Google's own words; of an API that is off, how it is turned on."""
+    if isinstance(error, ApiDisabled):
+        return Unread(call=str(call), scope=scope, reason=f"{call.service} is not enabled here. {error.fix}")
     return Unread(
         call=str(call),
         scope=scope,

@@ -53,6 +53,24 @@ def test_a_region_of_one_cloud_does_not_stop_the_question_to_the_others(tmp_path
     assert view.notes == ("one: `region`: 'eastus' is no place of ours.",)
 
 
+@pytest.mark.parametrize(
+    ("limit", "used", "headline", "then"),
+    [
+        (64.0, None, "Quota left for T4 in 0 of 1 scopes; what is left in eastus is unknown.", "`check_capacity`"),
+        (None, 2.0, "Quota left for T4 in 0 of 1 scopes; what is left in eastus is unknown.", "`check_capacity`"),
+        (0.0, None, "Quota left for T4 in 0 of 1 scopes.", "ask for more quota"),
+        (24.0, 24.0, "Quota left for T4 in 0 of 1 scopes.", "ask for more quota"),
+    ],
+)
+def test_what_is_not_known_to_be_used_up_is_not_said_to_be(
+    tmp_path: Path, limit: float | None, used: float | None, headline: str, then: str
+) -> None:
+    row = QUOTA.model_copy(update={"limit": limit, "used": used})
+    view = check_quota(clouds(tmp_path, one=Reader("eastus", answer=row)), accelerator="T4")
+    assert view.headline == headline
+    assert view.next.startswith(then)
+
+
 def test_a_region_that_no_cloud_knows_is_refused(tmp_path: Path) -> None:
     two = clouds(tmp_path, one=Reader("us-east-2"), two=Reader("eastus"))
     with pytest.raises(InvalidInput, match="is no place of ours"):
