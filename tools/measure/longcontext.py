@@ -34,6 +34,7 @@ TASKS = (
     "Summarize the text above in a few paragraphs.",
 )
 """Story, code and summary: decode rate is asked with each in turn."""
+_TOO_LONG = re.compile(r"context|length|too (?:long|large|many)|maximum|exceed", re.IGNORECASE)
 _USAGE = re.compile(
     r"^(?:vllm:(?:gpu|kv)_cache_usage_perc|llamacpp:kv_cache_usage_ratio)(?:\{[^}]*\})? ([0-9.e+-]+)$", re.MULTILINE
 )
@@ -49,6 +50,7 @@ class LongContextPlan:
     decode_at: tuple[int, ...]
     decode_tokens: int
     context_tokens: int | None
+    max_tokens: int = ANSWER
 
     @property
     def settings(self) -> Mapping[str, Scalar]:
@@ -58,6 +60,7 @@ class LongContextPlan:
             "depths_percent": ", ".join(map(str, self.depths)),
             "decode_at": ", ".join(map(str, self.decode_at)),
             "decode_tokens": self.decode_tokens,
+            "max_tokens": self.max_tokens,
             "at_once": 1,
         }
 
@@ -82,6 +85,7 @@ def plan(ask: Ask) -> LongContextPlan:
         decode_at=options.wholes("longcontext.decode_at", (0, furthest), 0, 10_000_000),
         decode_tokens=decode_tokens,
         context_tokens=context,
+        max_tokens=options.whole("longcontext.tokens", ANSWER, 1, 32_768),
     )
 
 
@@ -107,7 +111,7 @@ async def run(plan: LongContextPlan, bench: Bench) -> None:
 async def _needle(plan: LongContextPlan, bench: Bench, length: int, depth: int, per_sentence: float) -> None:
     secret = passphrase(length, depth)
     prompt = buried(plan.nonce, round(length / per_sentence), depth, secret, f"{length}.{depth}")
-    request = ChatRequest(prompt, ANSWER, label=f"{length} at {depth} %")
+    request = ChatRequest(prompt, plan.max_tokens, label=f"{length} at {depth} %")
     shares: list[float] = []
     poll = asyncio.create_task(_watch(bench, shares))
     batch = await bench.client.together([request])
@@ -130,7 +134,7 @@ async def _watch(bench: Bench, shares: list[float]) -> None:
 
 def item(length: int, depth: int, secret: str, reply: Reply, share: float | None) -> Item:
     """Found when the passphrase is in the answer, character for character but for its case."""
-    refused = reply.status in {400, 413, 422}
+    refused = refused_by_engine(reply)
     rate = reply.prompt_tokens / reply.ttft if reply.ok and reply.prompt_tokens and reply.ttft > 0 else None
     return Item(
         id=f"{length}-{depth}",
@@ -141,7 +145,7 @@ def item(length: int, depth: int, secret: str, reply: Reply, share: float | None
         said=secret if secret in reply.text.casefold() else "",
         right=reply.ok and secret in reply.text.casefold(),
         outcome="refused by the engine" if refused else reply.kind,
-        cut_off=False,
+        cut_off=reply.finish == "length" and secret not in reply.text.casefold(),
         tokens=reply.tokens,
         seconds=reply.seconds if reply.ok else None,
         facts={
@@ -154,9 +158,17 @@ def item(length: int, depth: int, secret: str, reply: Reply, share: float | None
     )
 
 
+def refused_by_engine(reply: Reply) -> bool:
+    """A prompt that is too long is refused by status, through a cloud that wraps the engine's (SageMaker: 424), or in
+    words with status 200."""
+    if reply.status in {400, 413, 422}:
+        return True
+    return (reply.kind == "told" or reply.status == 424) and _TOO_LONG.search(reply.detail) is not None
+
+
 def past_item(reply: Reply) -> Item:
     """A refusal is what is right here, and no failed request of the run."""
-    refused = reply.status in {400, 413, 422}
+    refused = refused_by_engine(reply)
     return Item(
         id=PAST,
         kind=PAST,
@@ -255,6 +267,7 @@ LONGCONTEXT = Measurement(
     options={
         "lengths": "prompt tokens, with commas; default a quarter and nine tenths of the context",
         "depths": "per cent, with commas; default 10,50,90",
+        "tokens": "limit of an answer; default 24: more for a model that thinks first",
         "decode_at": "tokens ahead, with commas; default 0 and the longest",
         "decode_tokens": "tokens of a timed reply; default 64",
     },

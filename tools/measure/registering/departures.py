@@ -7,8 +7,9 @@ from typing import Any
 
 from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.job import Job
+from tools.measure.lines import line
 from tools.measure.record import Departure, PlanCited
-from tools.measure.registering.plans import Planned, line
+from tools.measure.registering.plans import Planned
 
 OF_THE_ENGINE = ("engine ", "model")
 """What a variant changes on purpose."""

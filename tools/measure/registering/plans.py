@@ -14,6 +14,7 @@ from typing import Any
 
 from clouds.errors import InvalidInput
 from tools.home import inside, write_atomically
+from tools.measure.lines import line
 from tools.measure.options import Options
 
 OPTIONS = {
@@ -24,8 +25,6 @@ OPTIONS = {
 }
 """Options of every measurement."""
 LARGEST = 1_000_000
-LONGEST = 1_000
-"""Characters of a sentence that is kept."""
 
 
 @dataclass(frozen=True)
@@ -87,22 +86,17 @@ def read(path: Path, reason: str = "") -> Planned:
         data = json.loads(raw if len(raw) <= LARGEST else b"")
         body, sha256 = data["plan"], data["sha256"]
         says = {str(name): str(value) for name, value in body["says"].items()}
-        written = line(str(body["written"]), 40)
+        written, found = line(str(body["written"]), 40), _hash(body)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fix = "plan.write makes one."
         raise InvalidInput("options", f"plan.file={path.name} is not a plan", fix=fix) from None
-    if _hash(body) != sha256:
+    if found != sha256:
         raise InvalidInput(
             "options",
             f"plan.file={path.name} was changed after it was written",
             fix="Follow the plan as it was: departures are listed in the run. Or write a new plan.",
         )
     return Planned(path, str(sha256), written, says, reason)
-
-
-def line(text: str, longest: int = LONGEST) -> str:
-    """On one line and bounded, as it stands in a record."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:longest]
 
 
 def _hash(body: Mapping[str, Any]) -> str:

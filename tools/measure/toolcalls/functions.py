@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clouds.errors import InvalidInput, NotInstalled
+from tools.measure.lines import json_lines
 
 PACKAGE = "bfcl_eval"
 QUESTIONS = "data/BFCL_v4_simple_python.json"
@@ -162,7 +163,7 @@ def _bare(text: str) -> str:
 
 def _lines(data: bytes) -> list[dict[str, Any]]:
     try:
-        return [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+        return [json.loads(line) for line in json_lines(data) if line.strip()]
     except ValueError as error:
         raise InvalidInput("questions", "the package's file cannot be read", fix="Install it again.") from error
 

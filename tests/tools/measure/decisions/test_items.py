@@ -29,6 +29,14 @@ def test_an_answer_that_is_a_number_among_the_options_is_that_option(tmp_path: P
     assert read_items(path).items[0].truth == 1
 
 
+def test_options_and_names_are_one_line_each_whatever_the_file_has(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(
+        '\ufeff{"task": "t\\u001b\\n<b>", "question": "a\u2028b", "options": ["x\\nB. y", "y"], "answer": "x\\nB. y"}'
+    )
+    assert read_items(path).items == (Item("line-1", "t <b>", "a\u2028b", ("x B. y", "y"), 0),)
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -38,6 +46,9 @@ def test_an_answer_that_is_a_number_among_the_options_is_that_option(tmp_path: P
         ('{"question": "?", "options": ["a", "b"], "answer": "c"}', "none of its options"),
         ('{"question": "?", "options": ["a", "b"], "answer": 2}', "none of its options"),
         (LINE + LINE, "an id is there twice"),
+        ('{"question": "?", "options": "ab", "answer": "a"}', "options that are no list"),
+        ('{"question": "?", "options": ["a\\nb", "a b"], "answer": 1}', "all different"),
+        ('{"id": "a#b", "question": "?", "options": ["a", "b"], "answer": 1}', "an id with #"),
         ("", "there is none"),
     ],
 )

@@ -26,6 +26,15 @@ def test_the_plain_and_the_gsm8k_form_are_read(tmp_path: Path) -> None:
     assert read_questions(path, expected_sha256=found.sha256) == found
 
 
+def test_only_a_line_feed_ends_a_line_and_names_are_one_line_each(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    line = {"id": "a\nb", "kind": "k\x1b[31m" + "y" * 99, "question": "one\u2028two\x85\x0bthree", "answer": "1"}
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(line, ensure_ascii=False).encode() + b"\r\n" + GSM8K.encode())
+    first, second = read_questions(path).questions
+    assert first == Question("a b", "one\u2028two\x85\x0bthree", "1", "k [31m" + "y" * 54)
+    assert second.id == "line-2"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -35,6 +44,7 @@ def test_the_plain_and_the_gsm8k_form_are_read(tmp_path: Path) -> None:
         ('{"question": "?", "answer": true}', "line 1 has no question or no answer"),
         ('{"question": "?", "answer": "#### many"}', "line 1 has no number after ####"),
         (PLAIN + PLAIN, "the id 'a' is there twice"),
+        ('{"id": "a#2", "question": "?", "answer": 1}', "line 1 has an id with #"),
         ("", "there is none"),
     ],
 )
