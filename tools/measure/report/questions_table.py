@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tools.measure.comparing.pairs import AGAIN
+from tools.measure.lines import AGAIN
 from tools.measure.record import Item, Part, Run
 from tools.measure.report.page import Block, Cell, Lines, Section, Table
 
