@@ -118,7 +118,7 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
         return None
     meters, held = held_by(seen, row["id"])
     return Waste(
-        reason="belongs to no machine" + (f", and holds {len(held)} public addresses" if held else ""),
+        reason="belongs to no machine" + (f", and holds {words.many(len(held), 'public address')}" if held else ""),
         meters=meters,
         free=not meters,
         holds=held,
@@ -165,7 +165,7 @@ def _empty_prefix(row: Row, _seen: Seen) -> Waste | None:
     length = int(about.get("prefixLength") or 32)
     count = 2 ** (32 - length)
     return Waste(
-        reason=f"no address, gateway or balancer uses any of its {count} addresses",
+        reason=f"no address, gateway or balancer uses any of its {words.many(count, 'address')}",
         meters=(Meter("public-ip/standard-static-ipv4", "hour", count),),
         evidence={"prefix": about.get("ipPrefix", ""), "addresses in it": count},
     )

@@ -131,7 +131,7 @@ def _er_gateway(row: Row, _seen: Seen) -> Waste | None:
         return None
     units = int(((about.get("autoScaleConfiguration") or {}).get("bounds") or {}).get("min") or 1)
     return Waste(
-        reason=f"no circuit is connected to it; it keeps {units} scale units",
+        reason=f"no circuit is connected to it; it keeps {words.many(units, 'scale unit')}",
         meters=(Meter("expressroute-gateway/scale-unit", "hour", units),),
         evidence={"scale units": units, "hub": (about.get("virtualHub") or {}).get("id", "")},
     )

@@ -169,8 +169,8 @@ def _databricks(row: Row, seen: Seen) -> Waste | None:
     disks = sum(str(each["type"]).lower().endswith("disks") for each in held)
     machines = len(held) - nats - addresses - disks
     return Waste(
-        reason=f"its managed group holds {machines} machines, {disks} disks, {nats} NAT gateways and {addresses} "
-        "addresses that are older than 30 days",
+        reason=f"its managed group has held for more than 30 days: {words.many(machines, 'machine')}, "
+        f"{words.many(disks, 'disk')}, {words.many(nats, 'NAT gateway')}, {words.many(addresses, 'address')}",
         meters=(
             *((Meter("nat-gateway/standard", "hour", nats, "global"),) if nats else ()),
             *((Meter("public-ip/standard-static-ipv4", "hour", addresses),) if addresses else ()),

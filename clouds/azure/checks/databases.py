@@ -81,7 +81,7 @@ def _empty_pool(row: Row, seen: Seen) -> Waste | None:
     zones = bool(words.props(row).get("zoneRedundant")) and name.startswith("GP_")
     licensed = "_" in name and words.props(row).get("licenseType") != "BasePrice"
     return Waste(
-        reason=f"holds no database ({name}, {units} units)",
+        reason=f"holds no database ({name}, {words.many(units, 'unit')})",
         meters=(
             Meter(f"sql-elastic-pool/{name.lower()}", "unit-hour", units),
             *((Meter(f"sql-elastic-pool/{name.lower()}-zones", "unit-hour", units),) if zones else ()),

@@ -232,7 +232,7 @@ def _old_version(row: Row, seen: Seen) -> Waste | None:
     regions: list[Row] = profile.get("targetRegions") or [{}]
     copies = sum(int(each.get("regionalReplicaCount") or 1) for each in regions)
     return Waste(
-        reason=f"published more than 180 days ago and superseded; {copies} copies of {gib} GiB at most",
+        reason=f"published more than 180 days ago and superseded; {words.many(copies, 'copy')} of {gib} GiB at most",
         meters=(Meter("snapshot/standard-lrs", "GB-month", gib * copies),) if gib else (),
         bound="at most",
         evidence={"GiB": gib, "copies": copies, "published": published},

@@ -70,7 +70,7 @@ def _profile(row: Row, _seen: Seen) -> Waste | None:
     if any(words.props(each).get("endpointStatus") != "Disabled" for each in endpoints):
         return None
     return Waste(
-        reason=f"{len(endpoints)} endpoints, all of them switched off" if endpoints else "it has no endpoint",
+        reason=f"{words.many(len(endpoints), 'endpoint')}, none switched on" if endpoints else "it has no endpoint",
         free=True,
         evidence={"DNS name": (about.get("dnsConfig") or {}).get("fqdn", ""), "endpoints": len(endpoints)},
     )
@@ -113,7 +113,7 @@ def _door(whole: Row, row: Row, seen: Seen) -> Waste | None:
         return None
     sku = str(whole["sku"]["name"]).partition("_")[0].lower()
     return Waste(
-        reason=f"no request in 30 days ({sku}; {len(endpoints)} endpoints)",
+        reason=f"no request in 30 days ({sku}; {words.many(len(endpoints), 'endpoint')})",
         meters=(Meter(f"front-door/{sku}-base", "month", 1.0, "global"),),
         evidence={"sku": sku, "endpoints": len(endpoints)},
     )

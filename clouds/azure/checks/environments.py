@@ -65,7 +65,7 @@ def _empty(row: Row, seen: Seen) -> Waste | None:
         meters = (Meter("container-apps/dedicated-management", "environment-hour"), *meters)
     return Waste(
         reason="no app, job, session pool or function runs in it"
-        + (f"; {len(held)} dedicated profiles keep nodes up" if held else ""),
+        + (f"; nodes are kept up for {words.many(len(held), 'dedicated profile')}" if held else ""),
         meters=meters,
         free=not meters,
         evidence={"dedicated profiles": len(held), "static address": words.props(row).get("staticIp", "")},

@@ -43,7 +43,7 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
     meters, held = held_by(seen, row["id"])
     rate = "nat-gateway/standard-v2" if _sku(row).lower() == "standardv2" else "nat-gateway/standard"
     return Waste(
-        reason=f"no subnet leads to it; it holds {len(held)} public addresses",
+        reason=f"no subnet leads to it; it holds {words.many(len(held), 'public address')}",
         meters=(Meter(rate, "hour", 1.0, "global"), *meters),
         holds=held,
         evidence={"sku": _sku(row), "addresses": held, "prefixes": len(about.get("publicIpPrefixes") or ())},
@@ -88,7 +88,8 @@ def _balancer(row: Row, seen: Seen) -> Waste | None:
     if rules > 5:
         meters = (*meters, Meter("load-balancer/standard-further-rules", "hour", rules - 5, "global"))
     return Waste(
-        reason=f"nothing is in any of its pools; {rules} rules and {len(held)} public addresses bill on",
+        reason=f"nothing is in any of its pools; what bills on: {words.many(rules, 'rule')}, "
+        f"{words.many(len(held), 'public address')}",
         meters=meters,
         free=not meters,
         holds=held,

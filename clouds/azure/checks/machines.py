@@ -136,7 +136,8 @@ def _deallocated(row: Row, seen: Seen) -> Waste | None:
         addresses += held
     days = words.days_since(seen, since)
     return Waste(
-        reason=f"deallocated for {days} days or more; {len(disks)} disks and {len(addresses)} public addresses bill on",
+        reason=f"deallocated for {days} days or more; what bills on: {words.many(len(disks), 'disk')}, "
+        f"{words.many(len(addresses), 'public address')}",
         meters=tuple(meters),
         free=not meters,
         holds=(*(str(each["id"]) for each in disks), *addresses),
@@ -252,7 +253,7 @@ def _slots(row: Row, seen: Seen) -> Waste | None:
     waiting = len(words.props(row).get("virtualMachinesAssociated") or ()) - used
     return Waste(
         reason=f"{free} of {held} slots of {size} hold no running machine"
-        + (f"; {waiting} machines that are off are tied to it" if waiting > 0 else ""),
+        + (f"; {words.many(waiting, 'machine')} tied to it, but off" if waiting > 0 else ""),
         meters=(Meter(f"vm/{size}/on-demand", "hour", free),),
         evidence={"slots": held, "used": used, "size": size, "tied and off": max(0, waiting)},
     )

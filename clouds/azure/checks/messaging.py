@@ -125,7 +125,7 @@ def _api(whole: Row, row: Row, seen: Seen) -> Waste | None:
     units += more
     first = 1 if tier in _CHEAPER and units > 1 else units
     return Waste(
-        reason=f"no request in 30 days; {units} units of {tier}",
+        reason=f"no request in 30 days; {words.many(units, 'unit')} of {tier}",
         meters=(
             Meter(f"api-management/{tier}", "unit-hour", first),
             *((Meter(f"api-management/{tier}-further", "unit-hour", units - first),) if units > first else ()),

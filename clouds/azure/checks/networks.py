@@ -77,7 +77,7 @@ def _subnet(row: Row, _seen: Seen) -> Waste | None:
     if not names or not any(_busy(each) for each in subnets):
         return None  # a network with nothing at all in it is a finding of its own
     return Waste(
-        reason=f"nothing stands in {len(names)} of its {len(subnets)} subnets: {', '.join(names)[:120]}",
+        reason=f"nothing stands in {len(names)} of its {words.many(len(subnets), 'subnet')}: {', '.join(names)[:120]}",
         free=True,
         evidence={"subnets": tuple(names), "of": len(subnets)},
     )
@@ -128,7 +128,7 @@ def _network(row: Row, seen: Seen) -> Waste | None:
     if name in seen.index(BASTIONS, _DEVELOPER) or name in seen.index(NATS, _NAT_SOURCE):
         return None
     return Waste(
-        reason=f"nothing stands in any of its {len(subnets)} subnets, and it is peered with none",
+        reason=f"nothing stands in its {words.many(len(subnets), 'subnet')}, and it is peered with none",
         free=True,
         evidence={
             "subnets": len(subnets),

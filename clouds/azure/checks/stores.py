@@ -40,7 +40,8 @@ def _cache(whole: Row, row: Row, seen: Seen) -> Waste | None:
     spare = about.get("replicasPerPrimary") or about.get("replicasPerMaster") or 1
     nodes = shards * (1 + int(spare)) if tier == "premium" else {"standard": 2}.get(tier, 1)
     return Waste(
-        reason=f"no client was connected in 7 days ({tier} {size}, {shards} shards, {nodes} nodes)",
+        reason=f"no client was connected in 7 days ({tier} {size}, {words.many(shards, 'shard')}, "
+        f"{words.many(nodes, 'node')})",
         meters=(Meter(f"redis/{tier}-{size.lower()}", "instance-hour", nodes),),
         evidence={"tier": tier, "size": size, "shards": shards, "nodes": nodes},
     )

@@ -132,6 +132,12 @@ def owner(found: Mapping[str, str]) -> str:
     return ""
 
 
+def many(number: float, one: str) -> str:
+    """A number with its noun: `1 rule`, `2 rules`, `0 addresses`, `3 copies`."""
+    more = f"{one[:-1]}ies" if one.endswith("py") else f"{one}es" if one.endswith("s") else f"{one}s"
+    return f"{number:g} {one if number == 1 else more}"
+
+
 def moment(value: Any) -> datetime | None:
     """A time of an answer: ISO 8601 text with any number of digits, or Key Vault's epoch seconds. None for others."""
     if isinstance(value, bool):

@@ -214,3 +214,17 @@ def test_a_subscription_with_nothing_registered_is_read_in_full_and_holds_nothin
     assert there == {"empty-resource-group", "quiet-resource-group", "own-expired", "idle-vpn-gateway"}
     # Each listing once, and what the api asks of its own accord: tenants, subscriptions, who is registered.
     assert max(replay.operations.count(f"{read.service}.{read.operation}") for read in listings) <= 3
+
+
+@pytest.mark.parametrize(
+    ("number", "one", "said"),
+    [
+        (1, "rule", "1 rule"),
+        (2, "rule", "2 rules"),
+        (0, "address", "0 addresses"),
+        (3, "copy", "3 copies"),
+        (1, "copy", "1 copy"),
+    ],
+)
+def test_a_number_is_said_with_its_noun(number: int, one: str, said: str) -> None:
+    assert words.many(number, one) == said
