@@ -124,9 +124,10 @@ def timed(run: Callable[[], object]) -> float:
 
 
 def main(rounds: int, only: str = "") -> bool:
-    """Print one line a measurement, `cpu s` being the processor time of one warm run; whether the sweep, and the sweep with the check after it, keep the goal warm.
+    """Print one line a measurement; whether the sweep, and the sweep with the check after it, keep the goal warm.
 
-    The check alone is 53 calls beside each other: there the client's own work, about 1 ms of CPU a call, is what shows.
+    The check alone is 53 calls beside each other: there the client's own work, 2 ms of CPU a call, is what shows;
+    `cpu s` is the processor time of one warm run.
     """
     scopes = [Scope(region) for region in DEFAULT]
     four = scopes[:4]
