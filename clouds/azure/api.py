@@ -12,7 +12,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from clouds.azure import lro, pages, session
+from clouds.azure import lro, pages, session, tenants
 from clouds.azure.arm import ATTEMPTS, PATIENCE, Arm, Ask, Reply, read_ask, refuse_foreign
 from clouds.azure.errors import told
 from clouds.azure.lro import Begun, Look
@@ -201,7 +201,8 @@ class AzureApi:
         with self._reading:
             at, known = self._providers.get(account, (-FRESH, {}))
             if self.clock() - at >= FRESH:
-                rows = self.send(PROVIDERS, scope=Scope(account=account))["value"]
+                answer = self.send(PROVIDERS, scope=Scope(account=account))
+                rows = tenants.told(answer["value"], "namespace", "registrationState")
                 known = {str(each["namespace"]).lower(): str(each["registrationState"]) for each in rows}
                 self._providers[account] = (self.clock(), known)
         return known.get(provider.lower(), "NotRegistered")

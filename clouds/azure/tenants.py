@@ -10,7 +10,16 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from clouds.azure import session
-from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotFound, NotSignedIn, PermissionMissing
+from clouds.azure.words import bounded
+from clouds.errors import (
+    CloudError,
+    CredentialExpired,
+    InvalidInput,
+    NotFound,
+    NotSignedIn,
+    PermissionMissing,
+    Unexpected,
+)
 from clouds.models import Call, Scope
 
 if TYPE_CHECKING:
@@ -169,7 +178,7 @@ class Directory:
         found: dict[str, tuple[str, str]] = {}
         failure: CloudError | None = None
         try:
-            for row in self._api.send(TENANTS, scope=Scope())["value"]:
+            for row in told(self._api.send(TENANTS, scope=Scope())["value"], "tenantId"):
                 name = str(row.get("displayName") or row.get("defaultDomain") or "")
                 found[str(row["tenantId"]).lower()] = (name, str(row.get("tenantCategory") or "Home"))
         except CloudError as error:
@@ -186,7 +195,8 @@ class Directory:
 
     def _tenant(self, tenant: str, name: str, category: str, seen: set[str]) -> Tenant:
         try:
-            rows = self._api.send(Call("subscriptions", "list", {"tenant": tenant}), scope=Scope())["value"]
+            listing = self._api.send(Call("subscriptions", "list", {"tenant": tenant}), scope=Scope())
+            rows = told(listing["value"], "subscriptionId")
         except CloudError as error:
             return Tenant(tenant, name, category, problem=error)
         inside = []
@@ -196,10 +206,24 @@ class Directory:
             if key in seen:
                 continue  # managed for another tenant: it is listed under both
             seen.add(key)
-            managed = tuple(str(each.get("tenantId", "")) for each in row.get("managedByTenants") or ())
+            managed = tuple(
+                str(each.get("tenantId", "")) for each in row.get("managedByTenants") or () if isinstance(each, Mapping)
+            )
             words = str(row.get("displayName") or ""), str(row.get("state") or "unknown")
             inside.append(Subscription(key, words[0], tenant, words[1], managed))
         return Tenant(tenant, name, category, tuple(inside))
+
+
+def told(rows: Sequence[Any], *names: str) -> Sequence[Mapping[str, Any]]:
+    """The rows of an answer that is read before any other. Raises Unexpected for one without what tells it apart."""
+    for row in rows:
+        if not isinstance(row, Mapping) or not all(isinstance(row.get(name), str) and row[name] for name in names):
+            raise Unexpected(
+                f"reading a list for its {' and '.join(names)}",
+                answered=f"a row without {' or '.join(names)}: {bounded(str(row), 80)}",
+                fix="Repeat this call; if it stays so, report it as a bug of modelrig.",
+            )
+    return rows
 
 
 def guid(text: str) -> bool:
