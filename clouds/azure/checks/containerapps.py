@@ -39,9 +39,9 @@ def profile_type(row: Row, seen: Seen) -> str:
 
 
 def gpu(profile: str) -> str:
-    """The GPU of a serverless profile: "a100", "t4"; "" for none."""
-    found = re.search(r"consumption-gpu-.*?(a100|t4|h100|a10)\b", profile.lower())
-    return found[1] if found else ""
+    """The GPU of a serverless profile: "a100", "t4", one that is new by the end of its name; "" for none."""
+    found = re.fullmatch(r"consumption-gpu(?:.*-)?-?([a-z0-9]*)", profile.lower())
+    return "" if found is None else found[1] or "gpu"
 
 
 def floor(row: Row) -> int:
@@ -139,9 +139,9 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
         return None
     profile = profile_type(row, seen)
     if (
-        not profile.startswith("Consumption")
+        not profile.lower().startswith("consumption")
         or gpu(profile)
-        or (words.props(row).get("configuration") or {}).get("dapr", {}).get("enabled")
+        or ((words.props(row).get("configuration") or {}).get("dapr") or {}).get("enabled")
     ):
         return None
     if REQUESTS.of(seen, row):
