@@ -8,10 +8,12 @@ The keys are those of a run's own figures.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from clouds.errors import InvalidInput
+from tools.measure.lines import line
 from tools.measure.record import SCHEMA_VERSION, ClientInfo, Figure, Part, Quoted, Run, Subject
 
 PROFILE = "quoted"
@@ -19,6 +21,8 @@ WORDS = "quoted, not measured here"
 FIX = 'Give {"quoted": {"source", "date", "method"}, "figures": {key: number}}.'
 MOST = 500
 """Figures of one file."""
+LONGEST = 400
+LARGEST = 1e300
 
 
 def is_quoted(data: object) -> bool:
@@ -36,19 +40,24 @@ def quoted_run(data: Mapping[str, Any], stem: str) -> Run:
             raise InvalidInput("runs", f"{stem} does not say the {name} of what it quotes", fix=FIX)
     parts: dict[str, list[Figure]] = {}
     for key, value in figures.items():
-        parts.setdefault(str(key).split(".")[0], []).append(_figure(str(key), value, stem))
-    source = _line(told["source"])
+        known = line(str(key), 120)
+        parts.setdefault(known.split(".")[0], []).append(_figure(known, value, stem))
+    keys = [figure.key for rows in parts.values() for figure in rows]
+    if len(set(keys)) < len(keys):
+        raise InvalidInput("runs", f"{stem} has a figure twice", fix=FIX)
+    source = line(told["source"], LONGEST)
+    id_ = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).lstrip("._-")[:100] or "quoted"
     return Run(
         schema_version=SCHEMA_VERSION,
-        id=stem,
-        name=stem,
+        id=id_,
+        name=id_,
         state="complete",
-        started=_line(told["date"])[:40],
+        started=line(told["date"], 40),
         profile=PROFILE,
-        subject=Subject(ref=f"quoted:{source}"[:400], model=_line(str(data.get("model", "")))),
+        subject=Subject(ref=f"quoted:{source}"[:400], model=line(str(data.get("model", "")), LONGEST)),
         client=ClientInfo(host="", cpu="", cores=0, python="", versions={}, loop=""),
         settings={},
-        quoted=Quoted(source=source, date=_line(told["date"]), method=_line(told["method"])),
+        quoted=Quoted(source=source, date=line(told["date"], LONGEST), method=line(told["method"], LONGEST)),
         parts=tuple(
             Part(name=name, title=name, complete=True, settings={}, started="", seconds=0.0, figures=tuple(rows))
             for name, rows in parts.items()
@@ -58,10 +67,6 @@ def quoted_run(data: Mapping[str, Any], stem: str) -> Run:
 
 
 def _figure(key: str, value: Any, stem: str) -> Figure:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput("runs", f"{key[:60]} of {stem} is no number", fix=FIX)
-    return Figure(key=key[:120], label=_line(key)[:120], unit="", value=float(value), main=True, formula="quoted", n=0)
-
-
-def _line(text: str) -> str:
-    return "".join(each if each.isprintable() else " " for each in text)[:400]
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LARGEST or not key:
+        raise InvalidInput("runs", f"{key[:60] or 'a figure without a name'} of {stem} is no number", fix=FIX)
+    return Figure(key=key, label=key, unit="", value=float(value), main=True, formula="quoted", n=0)

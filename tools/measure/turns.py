@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,26 +40,33 @@ def thinking(options: Options, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def calls_of(reply: Reply) -> tuple[ToolCall, ...]:
-    """The tool calls of a streamed reply, put together from their pieces."""
-    parts: dict[int, dict[str, str]] = {}
+    """The tool calls of a streamed reply, put together from their pieces.
+
+    Pieces of one call share an index. Some servers give every call the index 0, or none: another id is another call.
+    Arguments are text; where a server sends the object itself, it is written as JSON.
+    """
+    made: list[dict[str, str]] = []
+    at: dict[int, dict[str, str]] = {}
     for piece in reply.tool_calls:
         for place, each in enumerate(piece if isinstance(piece, list) else [piece]):
             if not isinstance(each, Mapping):
                 continue
-            index = each.get("index")
-            found = parts.setdefault(
-                index if isinstance(index, int) else place, {"id": "", "name": "", "arguments": ""}
-            )
+            index, id_ = each.get("index"), str(each.get("id") or "")
+            index = index if isinstance(index, int) else place
+            found = at.get(index)
+            if found is None or (id_ and found["id"] and id_ != found["id"]):
+                found = at[index] = {"id": "", "name": "", "arguments": ""}
+                made.append(found)
             function = each.get("function", each)
-            found["id"] = found["id"] or str(each.get("id") or "")
+            found["id"] = found["id"] or id_
             if isinstance(function, Mapping):
                 found["name"] = found["name"] or str(function.get("name") or "")
                 arguments = function.get("arguments")
-                found["arguments"] += arguments if isinstance(arguments, str) else ""
-    made = [ToolCall(each["id"], each["name"], each["arguments"]) for _, each in sorted(parts.items())]
-    return tuple(ToolCall(call.id or f"call-{place}", call.name, call.arguments) for place, call in enumerate(made))[
-        :MOST_CALLS
-    ]
+                found["arguments"] += json.dumps(arguments) if isinstance(arguments, Mapping) else str(arguments or "")
+    return tuple(
+        ToolCall(each["id"] or f"call-{place}", each["name"], each["arguments"])
+        for place, each in enumerate(made[:MOST_CALLS])
+    )
 
 
 def called(reply: Reply, answers: Sequence[tuple[ToolCall, str]]) -> list[dict[str, Any]]:

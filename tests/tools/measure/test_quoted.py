@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from clouds.errors import InvalidInput
-from tests.tools.measure.made import made
+from tests.tools.measure.made import items, made, part
 from tools.measure import store
 from tools.measure.comparing.compare import compare
 from tools.measure.comparing.report import headline, notes
-from tools.measure.record import Run
+from tools.measure.record import Quoted, Run
 
 PRINTED: dict[str, Any] = {
     "quoted": {"source": "https://example.org/table", "date": "2026-10-27", "method": "vLLM bench, 1,024/128"},
@@ -54,7 +54,37 @@ def test_a_quoted_base_gives_no_verdict_either(tmp_path: Path) -> None:
 def test_two_quoted_files_are_no_repeats_of_each_other(tmp_path: Path) -> None:
     first = read(tmp_path, PRINTED)
     found = compare([first, first.model_copy(update={"id": "other", "name": "other"})])
-    assert all(each.largest_percent is None for each in found.repeats)
+    assert (found.repeats, [each.run for each in found.versus]) == ((), ["other"])
+
+
+def test_a_whole_run_that_says_it_is_quoted_is_in_no_verdict_either() -> None:
+    """Hand-made with repeats, answers and a ladder that would each give one."""
+    graded = part("ladder", items=items(), settings={"set": "own"})
+    ours = made("ours", 100.0, {64: [800.0, 810.0]}, items({1: "x"}), (99.0, 100.0, 101.0))
+    theirs = made("theirs", 50.0, {64: [80.0, 81.0]}, items(dict.fromkeys(range(2, 22), "x")), (49.0, 50.0, 51.0))
+    told = Quoted(source="s", date="d", method="m")
+    lost = graded.model_copy(update={"items": items(dict.fromkeys(range(2, 22), "x"))})
+    ours = ours.model_copy(update={"parts": (*ours.parts, graded)})
+    theirs = theirs.model_copy(update={"parts": (*theirs.parts, lost), "quoted": told})
+    found = compare([ours, theirs])
+    (versus,) = found.versus
+    assert {row.verdict for row in versus.rows} == {"cannot say"}
+    assert versus.answers is not None
+    assert (versus.answers.verdict, versus.answers.why) == ("cannot say", "quoted, not measured here")
+    assert {each.verdict for each in versus.items.values()} == {"cannot say"}
+    assert found.ladder is None
+    judged = compare([ours, theirs.model_copy(update={"quoted": None})])
+    assert judged.versus[0].answers is not None
+    assert judged.versus[0].answers.verdict == "worse"
+    assert judged.ladder is not None
+
+
+def test_a_file_of_any_name_is_read_and_figures_are_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "vendor's table (2026).json"
+    path.write_text(json.dumps(PRINTED))
+    assert store.read(path).id == "vendor-s-table-2026-"
+    with pytest.raises(InvalidInput, match="a figure twice"):
+        read(tmp_path, {**PRINTED, "figures": {"a": 1, "a ": 2}})
 
 
 @pytest.mark.parametrize("lacks", ["source", "date", "method"])
@@ -63,7 +93,10 @@ def test_without_where_when_and_how_nothing_is_quoted(tmp_path: Path, lacks: str
         read(tmp_path, {**PRINTED, "quoted": {**PRINTED["quoted"], lacks: " "}})
 
 
-@pytest.mark.parametrize("figures", [None, {}, [], {"decode.tokens_per_second": "fast"}, {"a": True}])
+@pytest.mark.parametrize(
+    "figures",
+    [None, {}, [], {"decode.tokens_per_second": "fast"}, {"a": True}, {"a": 10**400}, {"": 1}],
+)
 def test_figures_that_are_none_are_refused(tmp_path: Path, figures: Any) -> None:
     with pytest.raises(InvalidInput, match=r"no quoted figures|is no number"):
         read(tmp_path, {**PRINTED, "figures": figures})

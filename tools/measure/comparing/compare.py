@@ -55,16 +55,20 @@ class Comparison(Record):
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
-    """Compare two runs or more. Pure: it knows nothing but the records."""
+    """Compare two runs or more. Pure: it knows nothing but the records.
+
+    Where nothing was recorded that differs, all are repeats of the base and are set against it all the same: what made
+    a difference may not have been recorded.
+    """
     base, others, again = split(runs)
     names = display_names(runs)
     repeats = tuple(repeat(base, run) for run in again)
-    moved = drifts(repeats)
+    moved = drifts(repeats) if others else {}  # a drift does not explain itself
     return Comparison(
         base=base.id,
         base_name=names[base.id],
         differs=differences(runs),
-        versus=tuple(_versus(base, other, names[other.id], moved) for other in others),
+        versus=tuple(_versus(base, other, names[other.id], moved) for other in others or again),
         repeats=repeats,
         ladder=ladder_section(runs),
         drafters=sweep(runs, names),

@@ -35,11 +35,11 @@ class Repeat(Record):
 
 
 def split(runs: Sequence[Run]) -> tuple[Run, tuple[Run, ...], tuple[Run, ...]]:
-    """The base (the first), the runs of other things, and the repeats of the base."""
+    """The base (the first), the runs of other things, and the repeats of the base. What is quoted repeats nothing."""
     base = runs[0]
     mine = identity(base)
-    others = tuple(run for run in runs[1:] if identity(run) != mine)
-    repeats = tuple(run for run in runs[1:] if identity(run) == mine)
+    repeats = tuple(run for run in runs[1:] if run.quoted is None and base.quoted is None and identity(run) == mine)
+    others = tuple(run for run in runs[1:] if run not in repeats)
     return base, others, repeats
 
 

@@ -29,7 +29,7 @@ VERBS = {
 
 def headline(found: Comparison) -> str:
     """One line that answers the question, for at most three runs against the base."""
-    if not found.versus:
+    if {each.run for each in found.versus} <= {each.run for each in found.repeats}:
         return _only_repeats(found)
     parts = [_against(each, found.base_name) for each in found.versus[:IN_HEADLINE]]
     more = len(found.versus) - IN_HEADLINE
@@ -84,7 +84,8 @@ def _answers(row: AnswersRow, base: str, name: str) -> str:
 def _only_repeats(found: Comparison) -> str:
     largest = [each.largest_percent for each in found.repeats if each.largest_percent is not None]
     words = f"at most {max(largest):.2g} % apart on any speed" if largest else "no speed in common"
-    return f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}. Nothing else was compared."
+    same = f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}"
+    return f"{same}. Nothing that was recorded differs between these runs."
 
 
 def span_of(row: Row) -> str:

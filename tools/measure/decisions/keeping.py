@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from string import ascii_uppercase
 
 from tools.measure.client import Reply
 from tools.measure.decisions.items import Item as Question
@@ -45,22 +46,23 @@ def item_of(decision: Decision, reply: Reply, order: str, how: str, tried: str =
 
 
 def decisions_of(items: Iterable[Item], order: str = "forward") -> tuple[Decision, ...]:
-    """The decisions of one order as they were made. Options are those of the prompt: the block before its last line."""
+    """The decisions of one order as they were made. Options are those of the prompt, from its last lettered lines."""
     return tuple(_decision(item) for item in items if item.facts.get("order") == order)
 
 
 def _decision(item: Item) -> Decision:
     facts = item.facts
     labels = tuple(name.removeprefix(LABEL) for name in facts if name.startswith(LABEL))
-    lines = item.question.rsplit("\n\n", 2)[-2:-1]  # the question itself may have lettered lines too
-    options = tuple(each.partition(". ")[2] for each in "".join(lines).split("\n"))
     truth = facts.get("truth")
+    truth = truth if isinstance(truth, int) and truth >= 0 else 0
+    options = _options(item.question)
+    options += tuple(ascii_uppercase[len(options) : max(len(labels), truth + 1)])
     question = Question(
         id=item.id.partition("#")[0],
         task=item.kind,
         question=item.question,
         options=options,
-        truth=truth if isinstance(truth, int) else 0,
+        truth=truth,
         group=str(facts.get("group") or ""),
     )
     read = None
@@ -75,6 +77,18 @@ def _decision(item: Item) -> Decision:
             exact=facts.get("read") == "exact",
         )
     return Decision(question, read, item.seconds, "" if read else item.outcome)
+
+
+def _options(prompt: str) -> tuple[str, ...]:
+    """The texts of the last lettered lines of a prompt; the question before them may have lettered lines too."""
+    found: list[str] = []
+    for each in prompt.split("\n"):
+        letter, dot, text = each.partition(". ")
+        if dot and letter == "A":
+            found = [text]
+        elif dot and found and letter == ascii_uppercase[len(found) : len(found) + 1]:
+            found.append(text)
+    return tuple(found)
 
 
 def _number(value: Scalar) -> float:

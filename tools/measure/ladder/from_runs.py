@@ -20,7 +20,7 @@ ASKED = ("thinking", "max_tokens", "at_once")
 def ladders_of(runs: Sequence[Run]) -> tuple[tuple[Ladder, ...], tuple[str, ...]]:
     """The ladders in the order of their first run, and what was left out. The first run of each is its base."""
     notes: list[str] = []
-    asked = [run for run in runs if (part := run.part(PART)) is not None and part.items]
+    asked = [run for run in runs if run.quoted is None and (part := run.part(PART)) is not None and part.items]
     if not asked:
         return (), ()
     shape = _shape(asked[0])

@@ -176,12 +176,29 @@ def test_a_figure_that_one_run_lacks_is_shown_and_not_judged() -> None:
     assert rows["decode.tokens_per_second"].why == "decode was not measured in one of them"
 
 
-def test_the_same_thing_measured_twice_is_a_repeat_and_no_contest() -> None:
-    found = compare([bf16(), bf16("bf16-2", 51.5)])
-    assert (found.versus, len(found.repeats)) == ((), 1)
+def test_the_same_thing_measured_twice_is_a_repeat_and_still_set_against_the_base() -> None:
+    runs = [bf16(), bf16("bf16-2", 51.5)]
+    found = compare(runs)
+    assert ([each.run for each in found.versus], len(found.repeats)) == (["bf16-2"], 1)
     assert report.headline(found) == (
-        "bf16 was measured 2 times: at most 0.39 % apart on any speed. Nothing else was compared."
+        "bf16 was measured 2 times: at most 0.39 % apart on any speed. Nothing that was recorded differs between these "
+        "runs."
     )
+    assert versus(found).rows[0].verdict == "within noise"
+    assert versus(found).answers.identical == 40  # type: ignore[union-attr]
+    assert "nothing differs that could make a figure differ, as far as was recorded" in " ".join(
+        report.notes(found, runs)
+    )
+
+
+def test_what_moved_without_a_recorded_reason_is_judged_like_anything_else() -> None:
+    slower = bf16().model_copy(update={"id": "later", "name": "later"})
+    figure = slower.parts[0].figures[0]
+    half = figure.model_copy(update={"value": 25.0, "samples": (24.9, 25.0, 25.0, 25.1, 25.2)})
+    part = slower.parts[0].model_copy(update={"figures": (half, *slower.parts[0].figures[1:])})
+    found = compare([bf16(), slower.model_copy(update={"parts": (part, *slower.parts[1:])})])
+    assert versus(found).rows[0].verdict == "worse"
+    assert compare([bf16(), bf16("again"), qat()]).versus[0].run == "qat"
 
 
 def test_questions_that_are_not_the_same_are_not_paired() -> None:

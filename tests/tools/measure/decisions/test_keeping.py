@@ -29,6 +29,13 @@ def test_a_decision_comes_back_with_its_options_and_its_read(text: str, options:
     assert (found.read, found.seconds, found.error) == (read, 0.5, "")
 
 
+def test_a_record_whose_prompt_has_no_lettered_lines_is_read_all_the_same() -> None:
+    question = Question("q", "t", "?", ("yes", "no"), 1)
+    made = item_of(Decision(question, from_top(("A", "B"), [("B", -0.2)]), 0.5), Reply("q"), "forward", "top 2")
+    (found,) = decisions_of([made.model_copy(update={"question": "Yes or no?"})])
+    assert (found.item.options, found.item.truth, found.right) == (("A", "B"), 1, True)
+
+
 def test_a_decision_that_failed_comes_back_as_failed() -> None:
     failed: Any = Reply("q", kind="http_5xx", status=500)
     made = item_of(Decision(Question("q", "t", "?", ("a", "b"), 0), None, None, "500"), failed, "forward", "exact")
