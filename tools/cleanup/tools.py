@@ -127,14 +127,16 @@ def _headline(plan: CleanupPlan) -> str:
     count = sum(len(each.steps) for each in plan.findings)
     if not count:
         return f"Nothing to clean up: {len(plan.refused)} of {len(plan.refused)} findings were refused."
-    saved = money(plan.usd_per_month)
+    unpriced = f" and {plan.unpriced} without a price" if plan.unpriced else ""
+    known = plan.unpriced < len(plan.findings)
+    saved = f"{money(plan.usd_per_month)} a month{unpriced}" if known else "none of them with a known price"
     fates = Counter(step.reversal for each in plan.findings for step in each.steps)
     lost = fates["cannot be undone"]
     fate = f"{lost} of them cannot be undone" if lost else "every step can be undone or recovered"
     capacity = any(step.capacity for each in plan.findings for step in each.steps)
     return (
         f"Plan {plan.id}: {count} step{'' if count == 1 else 's'} for {len(plan.findings)} "
-        f"finding{'' if len(plan.findings) == 1 else 's'}, {saved} a month; {fate}"
+        f"finding{'' if len(plan.findings) == 1 else 's'}, {saved}; {fate}"
         f"{'; capacity may not come back' if capacity else ''}."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from tools.result import Result, table
 from tools.settings import Settings
 from tools.waste import bill as billing
 from tools.waste import exceptions, grouping, places, report, store
-from tools.waste.records import Gap, Scan
+from tools.waste.records import Gap, Scan, Sum
 from tools.waste.report.words import coverage_words, headline, who_words
 from tools.waste.scan import Wanted, scan
 
@@ -28,7 +28,8 @@ class CheckSum(Record):
 
     check: str
     resources: int
-    usd_per_month: float
+    usd_per_month: float | None
+    """None where none of them has a price."""
     without_price: int = 0
 
 
@@ -196,20 +197,16 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
 
 def _by_check(found: Scan, limit: int) -> tuple[CheckSum, ...]:
     ranked = list(found.totals.by_check.items())
-    rows = [
-        CheckSum(check=check, resources=each.findings, usd_per_month=each.usd_per_month, without_price=each.unpriced)
-        for check, each in ranked[:limit]
-    ]
+    rows = [_sum(check, [each]) for check, each in ranked[:limit]]
     if rest := [each for _, each in ranked[limit:]]:
-        rows.append(
-            CheckSum(
-                check=f"{len(rest)} more checks",
-                resources=sum(each.findings for each in rest),
-                usd_per_month=round(sum(each.usd_per_month for each in rest), 2),
-                without_price=sum(each.unpriced for each in rest),
-            )
-        )
+        rows.append(_sum(f"{len(rest)} more checks", rest))
     return tuple(rows)
+
+
+def _sum(word: str, sums: Sequence[Sum]) -> CheckSum:
+    count, unpriced = sum(each.findings for each in sums), sum(each.unpriced for each in sums)
+    usd = None if count == unpriced else round(sum(each.usd_per_month for each in sums), 2)
+    return CheckSum(check=word, resources=count, usd_per_month=usd, without_price=unpriced)
 
 
 def _row(group: grouping.Group, accounts: frozenset[str]) -> FindingRow:

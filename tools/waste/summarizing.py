@@ -23,7 +23,8 @@ class GroupSum(Record):
 
     value: str
     findings: int
-    usd_per_month: float
+    usd_per_month: float | None
+    """None where none of them has a price."""
     without_price: int = 0
 
 
@@ -84,7 +85,12 @@ def summarize_findings(
     usd = [each.usd_per_month for each in chosen if each.usd_per_month is not None and each.billing in COSTS]
     sums = by(chosen, lambda each: _value(each, group_by))
     groups = [
-        GroupSum(value=word, findings=each.findings, usd_per_month=each.usd_per_month, without_price=each.unpriced)
+        GroupSum(
+            value=word,
+            findings=each.findings,
+            usd_per_month=None if each.unpriced == each.findings else each.usd_per_month,
+            without_price=each.unpriced,
+        )
         for word, each in sums.items()
     ]
     shown_groups, groups_showing = capped(groups, limit)

@@ -30,8 +30,8 @@ TOOLS = (SCAN_WASTE, LIST_CHECKS, EXPLAIN_FINDING, SUMMARIZE_FINDINGS, PLAN_CLEA
 class Desk:
     """A session with one cloud."""
 
-    def __init__(self, home: Path, network: object, project: Path | None = None) -> None:
-        one = toy.cloud(network)
+    def __init__(self, home: Path, network: object, project: Path | None = None, **given: object) -> None:
+        one = toy.cloud(network, **given)  # type: ignore[arg-type]
         self.session = Session(Settings.load({}, project or home), home, ("toy",), lambda name, where: one)
         self.book = Book(home, clock=lambda: toy.NOW)
         self.session.__dict__["book"] = self.book
@@ -63,6 +63,17 @@ def test_thirteen_hundred_findings_are_one_row_and_a_short_answer(tmp_path: Path
     assert result.rows[0].resource.startswith("1,300 x disk, e.g. ")
     assert result.rows[0].usd_per_month == result.usd_per_month
     assert len(result.text()) < 2_500
+
+
+def test_a_group_without_any_price_has_no_sum_and_never_zero(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(2), rates={})
+    result = desk.scan()
+    assert [(each.usd_per_month, each.without_price) for each in result.by_check] == [(None, 2)]
+    assert "$0.00" not in result.text()
+    summed = summarize_findings(desk.book)
+    assert [(each.usd_per_month, each.without_price) for each in summed.groups] == [(None, 2)]
+    planned = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk-free",))
+    assert "none of them with a known price" in planned.headline
 
 
 def test_an_incomplete_scan_says_so_in_its_first_line_and_names_what_was_not_read(tmp_path: Path) -> None:
