@@ -92,6 +92,6 @@ def tokens(body: bytes) -> int:
     try:
         answer = json.loads(body)
         text = str(answer["choices"][0]["message"].get("content") or "")
-        return int(answer.get("usage", {}).get("completion_tokens") or bool(text))
+        return int((answer.get("usage") or {}).get("completion_tokens") or bool(text))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return 0
