@@ -13,6 +13,7 @@ from tools.measure.stats import percentile, spread
 
 CACHED = "cached_prompt"
 CUT_OFF = "cut_off"
+EMPTY = "empty"
 ONE_PIECE = "one_piece"
 PIECE_TOKENS = 32
 PIECE_MS = 0.05
@@ -148,6 +149,12 @@ def _counted(part: Part) -> Iterator[Caution]:
             kind=CACHED,
             text=f"{where}: {count} of {part.requests} prompts came in part from the engine's cache, so TTFT is too "
             "short.",
+        )
+    if count := part.cautions.get(EMPTY, 0):
+        yield Caution(
+            kind=EMPTY,
+            text=f"{where}: {count} of {len(part.items)} replies had no text at all; they count as wrong. A model that "
+            "only thought needs a higher limit; one that says nothing may be asked in a form that it does not know.",
         )
     if count := part.cautions.get(CUT_OFF, 0):
         limit = part.settings.get("max_tokens")

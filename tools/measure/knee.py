@@ -106,7 +106,8 @@ def figures(plan: KneePlan, taken: Taken) -> tuple[Figure, ...]:
     rates = {level: _rate(batches) for level, batches in tried.items()}
     knee = _knee(plan, rates)
     samples = tuple(rate for batch in tried.get(knee or 0, ()) if (rate := throughput(batch)) is not None)
-    why = "" if knee else f"throughput still grew at {max(rates, default=0)} at once, the most that was tried"
+    why = f"throughput still grew at {max(rates, default=0)} at once, the most that was tried"
+    why = "" if knee else why if any(rates.values()) else "no good reply"
     highest = max(rates, key=lambda level: rates[level], default=0)
     rows = [
         figure_of("knee.at_once", "knee, at once", "requests", knee, (), formula="knee", better="higher", n=1, why=why),

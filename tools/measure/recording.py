@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.measure.cautions import CUT_OFF, request_cautions
+from tools.measure.cautions import CUT_OFF, EMPTY, request_cautions
 from tools.measure.client import Batch, Reply
 from tools.measure.measurement import Measurement, Plan, Taken
-from tools.measure.record import BatchRecord, Figure, Part, RequestRecord, Scalar
+from tools.measure.record import BatchRecord, Figure, Item, Part, RequestRecord, Scalar
 
 COUNTED = "answers"
 """The unit of figures that count answers, in which a failed request counts as wrong."""
+ASKED_FOR = "yes"
+TEXTS = {"answers", "ladder"}
 
 
 def part_of(
@@ -27,12 +29,13 @@ def part_of(
     requests = [request for batch in batches for request in batch.requests]
     cautions = Counter(each for request in requests for each in request_cautions(request))
     cautions[CUT_OFF] += sum(item.cut_off for item in taken.items)
+    cautions[EMPTY] += sum(item.outcome == "ok" and not item.reply.strip() for item in _answered(measurement, taken))
     failed = sum(request.kind != "ok" for request in requests)
-    why = gone or ("every request failed" if requests and failed == len(requests) else "")
+    none = bool(requests) and failed == len(requests)
+    why = gone or ("every request failed" if none else "")
     figures = measurement.figures(plan, taken)
     if why:
-        counted = (each.unit == COUNTED and each.value is not None for each in figures)
-        figures = tuple(_unknown(each, why) if known else each for each, known in zip(figures, counted, strict=True))
+        figures = tuple(_unknown(each, why) if _empty(each, none=none) else each for each in figures)
     return Part(
         name=measurement.name,
         title=measurement.title,
@@ -47,6 +50,19 @@ def part_of(
         items=tuple(taken.items),
         batches=batches,
     )
+
+
+def _answered(measurement: Measurement, taken: Taken) -> Sequence[Item]:
+    """The items whose answer is a text: a call of a tool has none, and a decision is read from probabilities."""
+    return taken.items if measurement.name in TEXTS else ()
+
+
+def _empty(figure: Figure, *, none: bool) -> bool:
+    """Whether a value rests on nothing: with no good reply at all, seconds and tokens are 0 only because nothing came.
+
+    A refusal that was asked for (unit "yes") is no failed request.
+    """
+    return figure.value is not None and (figure.unit == COUNTED or (none and figure.unit != ASKED_FOR))
 
 
 def _unknown(figure: Figure, why: str) -> Figure:

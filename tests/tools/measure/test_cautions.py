@@ -98,7 +98,7 @@ def test_what_is_counted_of_a_request(fields: dict[str, Any], expected: list[str
     assert list(request_cautions(request(**fields))) == expected
 
 
-@pytest.mark.parametrize("kind", ["no_usage", "cached_prompt", "one_piece"])
+@pytest.mark.parametrize("kind", ["no_usage", "cached_prompt", "one_piece", "empty"])
 def test_what_was_counted_becomes_a_warning(kind: str) -> None:
     assert kinds(load(cautions={kind: 1})) == [kind]
 

@@ -39,6 +39,7 @@ def figures(plan: PacedPlan, taken: Taken) -> tuple[Figure, ...]:
         key = "paced.closed.per_second"
         rows.append(_figure(key, f"{label}, requests/s", "requests/s", served, "closed", "higher", main=True))
         rows += _times("paced.closed", label, batch.good, [batch.good], from_due=False)
+    alone = len(rows)
     kept: list[float] = []
     for rate in sorted(plan.rates):
         for batch in taken.labelled(plan.name(rate)):
@@ -53,7 +54,7 @@ def figures(plan: PacedPlan, taken: Taken) -> tuple[Figure, ...]:
         "kept_up",
         "higher",
         main=bool(kept),
-        why="it kept up with none of these rates",
+        why="it kept up with none of these rates" if len(rows) > alone else "no rate was tried: no good reply",
     )
     return (highest, *rows)
 
