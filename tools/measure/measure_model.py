@@ -47,20 +47,22 @@ def measure_model(
     progress: Progress,
     measurements: Annotated[
         Texts,
-        Field(description="usual: decode, load, answers; longcontext, ladder, decisions, toolcalls, functions"),
+        Field(
+            description="usual: decode, load, answers; knee, paced, drafters, longcontext, ladder, decisions, toolcalls, functions"
+        ),
     ] = (),
     profile: Annotated[str, Field(description="or quick (30 s)")] = "standard",
-    levels: Annotated[tuple[int, ...], Field(description="at once; empty: 1, 4, 16")] = (),
-    variants: Annotated[Texts, Field(description='then these, then the base again: "slots=8" or an endpoint')] = (),
+    levels: Annotated[tuple[int, ...], Field(description="at once; else 1, 4, 16")] = (),
+    variants: Annotated[Texts, Field(description='then these, the base again: "slots=8" or an endpoint')] = (),
     price_usd_per_hour: Annotated[float, Field(description="0: the cloud's")] = 0,
     usd_per_million: Annotated[tuple[float, ...], Field(description="or: input, output tokens")] = (),
     objective_ms: Annotated[tuple[float, ...], Field(description="TTFT, per token")] = (),
     name: Annotated[str, Field(description="a-z 0-9 -")] = "",
-    folder: Annotated[str, Field(description="inside the project or data directory")] = "",
+    folder: Annotated[str, Field(description="in project or data directory")] = "",
     options: Annotated[Texts, Field(description='"ladder.limit=50"; a wrong one lists them')] = (),
     api_key_env: KeyVariable = "",
 ) -> MeasureResult:
-    """Measure an endpoint or http(s) URL: speed, load, latency, answers, cost.
+    """Measure an endpoint or http(s) URL: speed, load, answers, cost.
 
     Writes a JSON run. Variants replace the engine; the base is put back.
     """
