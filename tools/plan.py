@@ -42,7 +42,7 @@ class PlanView(Result):
 
     endpoint: str
     model: str
-    ends_after_seconds: float
+    ends_after_seconds: float | None = None
     usd_per_hour: float | None = None
     worst_usd_per_hour: float | None = None
     price_of: str = ""
@@ -87,10 +87,10 @@ def plan_deployment(
     spec = plan.spec
     return PlanView(
         headline=f"Would deploy `{plan.ref}`: {price_words(plan.price, cloud)}, "
-        f"ends {spec.ttl_hours:g} h after it was asked for. Nothing has been changed.",
+        f"{plan.ends or f'ends {spec.ttl_hours:g} h after it was asked for'}. Nothing has been changed.",
         endpoint=str(plan.ref),
         model=spec.model,
-        ends_after_seconds=spec.ttl_hours * 3600,
+        ends_after_seconds=None if plan.ends else spec.ttl_hours * 3600,
         usd_per_hour=plan.price.amount if plan.price else None,
         worst_usd_per_hour=plan.worst_usd_per_hour,
         price_of=f"{plan.price.basis}, {plan.price.source}, {plan.price.as_of}" if plan.price else "",

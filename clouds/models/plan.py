@@ -61,6 +61,8 @@ class DeploymentPlan:
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     deployment: str = ""
+    ends: str = ""
+    """How it ends where the cloud does not end it `ttl_hours` after it was asked for."""
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,8 @@ def find(scan: Scan, word: str) -> Finding:
     if not found:
         raise NotFound(
             f"Looking for finding {word[:80]!r} in scan {scan.id}", answered="there is none",
-            fix="summarize_findings lists them; a resource that is in use is not among them.", sent=False,
+            fix="summarize_findings lists them, without what is in use; scan= names another scan than the newest.",
+            sent=False,
         )  # fmt: skip
     return found[0]
 

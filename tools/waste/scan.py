@@ -93,7 +93,8 @@ def scan(
         except InvalidInput:
             raise
         except CloudError as error:
-            heard.unread.append(Gap(name, "", "", "", why(error), str(error.tried)[:120]))
+            reason = f"{why(error)}. {error.fix}".rstrip()
+            heard.unread.append(Gap(name, "", "", "", reason, str(error.tried)[:120]))
             heard.scopes.append(ScopeEnd(name, "", "everywhere", "denied", why(error), 0, 0, 0, 0, 0))
     return _summed_up(heard, wanted, now, scan_id)
 

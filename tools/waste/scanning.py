@@ -88,12 +88,13 @@ class ScanResult(Result):
         if self.not_read:
             parts.append("Not read:\n\n" + table(self.not_read))
         counts = " · ".join(f"{word.replace('_', ' ')} {count:,}" for word, count in self.coverage.items() if count)
-        places = " · ".join(f"{word} {count:,}" for word, count in self.places.items())
-        parts.append(f"Places: {places}. {counts}.")
+        places = " · ".join(f"{word} {count:,}" for word, count in self.places.items()) or "none"
+        parts.append(f"Places: {places}. {counts or 'No check ran'}.")
         if self.bill:
             parts.append("On the bill and looked at by no check: "
                          + ", ".join(f"{word} ${usd:,.2f}" for word, usd in self.bill.items()) + ".")  # fmt: skip
-        parts.append(f"Prices: {self.prices}; without {self.excludes}. The scan: {self.scan_cost}.")
+        without = f"; without {self.excludes}" if self.excludes != "nothing" else ""
+        parts.append(f"Prices: {self.prices}{without}. The scan: {self.scan_cost}.")
         parts.append("Report: " + self.files.get("html", "") + " (and " + ", ".join(self.files) + ")")
         return "\n\n".join(part for part in parts if part)
 
@@ -109,7 +110,7 @@ def scan_waste(
     category: Literal["", "ai", "classic", "own"] = "",
     min_usd: Annotated[float, Field(ge=0, le=1e6, description="least $ a month")] = 0,
     bill: Annotated[
-        bool, Field(description="also what the bill shows and no check covers; AWS: $0.01 a query")
+        bool, Field(description="also what the bill shows and no check covers; AWS: $0.01")
     ] = False,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
 ) -> ScanResult:
@@ -120,6 +121,10 @@ def scan_waste(
     named = tuple(cloud) or tuple(name for name in clouds.names if _has_checks(clouds, name))
     if not named:
         raise InvalidInput("cloud", "none of the clouds on offer has waste checks", fix="Set up AWS and name it.")
+    without = [name for name in named if not _has_checks(clouds, name)]
+    if without:
+        having = tuple(name for name in clouds.names if _has_checks(clouds, name))
+        raise InvalidInput("cloud", f"{without[0]} has no waste checks", fix="Leave it out.", allowed=having)
     now = book.clock()
     found = scan(
         {name: _connected(clouds, name) for name in named},
@@ -147,7 +152,8 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
     gaps = (*found.unread, *found.unresolved)
     notes = [coverage_words(found)] if totals.findings else []
     if totals.unpriced:
-        notes.append(f"{totals.unpriced:,} findings have no price and are not in the total.")
+        several = "findings have no price and are" if totals.unpriced > 1 else "finding has no price and is"
+        notes.append(f"{totals.unpriced:,} {several} not in the total.")
     if totals.suppressed:
         notes.append(
             f"{totals.suppressed:,} kept on purpose (${totals.suppressed_usd_per_month:,.2f} a month), not counted."
@@ -162,10 +168,12 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
         notes.append(f"The bill was not read: {found.bill.problem}.")
     dates = pricing.oldest if pricing.oldest == pricing.newest else f"{pricing.oldest} to {pricing.newest}"
     first = found.findings[0].id if found.findings else ""
+    going = next((each.id for each in found.findings if not each.stays), "")
+    plan = f', or plan_cleanup(scan="{found.id}", findings=["{going}", …])' if going else ""
     cost = f", ${effort.usd:.5f}".rstrip("0").rstrip(".") if effort.usd else ", at no cost"
     return ScanResult(
         headline=headline(found),
-        who=tuple(who_words(found)) or ("nobody is signed in",),
+        who=tuple(who_words(found)) or ("No account was looked at.",),
         scan=found.id,
         complete=found.complete,
         usd_per_month=totals.usd_per_month,
@@ -186,12 +194,12 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
         not_read=tuple(_not_read(gap) for gap in gaps[:5]),
         filter=found.filters,
         prices=f"{pricing.basis} of {dates}" if dates else f"{pricing.basis}, none was needed",
-        excludes=", ".join(pricing.excludes) or "nothing left out",
+        excludes=", ".join(pricing.excludes) or "nothing",
         scan_cost=f"{effort.requests:,} requests in {effort.seconds:.1f} s{cost}",
         bill={line.service: line.usd for line in found.bill.not_covered[:limit]} if found.bill else {},
         files=files,
         notes=tuple(notes),
-        next=f'explain_finding("{first}"), or plan_cleanup(scan="{found.id}").' if first else "",
+        next=f'explain_finding("{first}"){plan}.' if first else "",
     )  # fmt: skip
 
 
@@ -224,9 +232,8 @@ def _row(group: grouping.Group, accounts: frozenset[str]) -> FindingRow:
 
 def _not_read(gap: Gap) -> NotRead:
     what = " ".join(part for part in (gap.check, gap.call) if part) or "everything"
-    return NotRead(
-        where=f"{gap.cloud} {gap.location}".strip(), what=what, reason=gap.reason[:200], resources=gap.resources
-    )
+    reason = gap.reason[: 200 if gap.check else 600]  # a cloud that answered nothing says how to reach it
+    return NotRead(where=f"{gap.cloud} {gap.location}".strip(), what=what, reason=reason, resources=gap.resources)
 
 
 def _has_checks(clouds: Clouds, name: str) -> bool:

@@ -33,7 +33,7 @@ def coverage_words(scan: Scan) -> str:
         return "no check ran."
     parts = [f"{cover.pairs_judged:,} of {cover.pairs_attempted:,} pairs of check and place were judged"]
     if cover.pairs_not_applicable:
-        parts.append(f"{cover.pairs_not_applicable:,} do not apply")
+        parts.append(f"{cover.pairs_not_applicable:,} do{'es' if cover.pairs_not_applicable == 1 else ''} not apply")
     failed = f"{cover.pairs_unread:,} could not be read"
     parts.append(failed if cover.pairs_unread else "none failed")
     words = f"{len(scan.checks):,} checks, {cover.scopes:,} place{'' if cover.scopes == 1 else 's'}: {', '.join(parts)}"

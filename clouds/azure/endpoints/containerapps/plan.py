@@ -101,6 +101,7 @@ class Planner:
                 *(word for place in usable for word in place.warnings),
                 _about_end(spec.model, chosen),
             ),
+            ends=_without_end(chosen),
         )
 
     def _regions(self, spec: DeploymentSpec, chosen: options.Chosen) -> tuple[str, ...]:
@@ -218,6 +219,13 @@ def _about_end(model: str, chosen: options.Chosen) -> str:
     if chosen.min_replicas:
         return ending.NONE.format(why="scheduled_end is false and min_replicas above 0")
     return ENDS.format(seconds=probes.cool_down(model, chosen.cooldown_seconds))
+
+
+def _without_end(chosen: options.Chosen) -> str:
+    """How it ends in a few words, where no schedule of the cloud ends it."""
+    if chosen.scheduled_end:
+        return ""
+    return "NO end in the cloud" if chosen.min_replicas else "scales to zero, and stays until delete_endpoint"
 
 
 def _hardware(gpu: Profile) -> Hardware:

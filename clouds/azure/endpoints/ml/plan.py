@@ -96,6 +96,7 @@ class Planner:
             expected_seconds=calls.expected_start(spec.model),
             left_out=tuple(f"{one.size.size}: {one.refused}" for one in found if one.refused is not None),
             warnings=(*warnings, *(one.warning for one in usable if one.warning)),
+            ends="NO end in the cloud" if why else "",
         )
 
     def _workspace(self, spec: DeploymentSpec, chosen: options.Chosen, subscription: str) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ def test_a_plan_names_every_call_in_order_with_its_price_and_sends_nothing_that_
     assert plan.price is not None
     assert (plan.price.amount, plan.price.unit, plan.worst_usd_per_hour) == (2.016, "hour", 2.016)
     assert plan.expected_seconds == 407
+    assert plan.ends == "scales to zero, and stays until delete_endpoint"
     assert str(plan.ref) == "azure:containerapps:swedencentral:gemma"
     assert rig.seam.writes() == []
 

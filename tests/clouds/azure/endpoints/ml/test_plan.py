@@ -87,6 +87,11 @@ def test_without_the_right_to_end_it_in_the_cloud_the_plan_says_so_plainly(rig: 
         "microsoft.logic/workflows/write. Its end is kept in modelrig's ledger and in its tags only; delete it by then "
         "(delete_endpoint), it bills until you do"
     )
+    assert plan.ends == "NO end in the cloud"
+
+
+def test_what_a_schedule_of_the_cloud_ends_says_nothing_else(rig: Rig) -> None:
+    assert rig.ml.plan(rig.ml_spec()).ends == ""
 
 
 def test_one_workspace_is_taken_and_none_or_several_are_asked_about(rig: Rig) -> None:
