@@ -129,13 +129,13 @@ class Settler:
     def _in_vain(self, ref: EndpointRef, seconds: float) -> CloudError:
         return NoCapacity(
             f"starting {ref}",
-            answered=f"it waits since {seconds:.0f} s, longer than Google lets a request wait; {ALIKE}",
+            answered=f"it has waited for {seconds / 60:.0f} min, longer than Google lets a request wait; {ALIKE}",
             code="WAITED_IN_VAIN",
             fix="Ask for fewer chips, or try another zone or market.",
         )
 
     def _stuck(self, ref: EndpointRef, status: str, seconds: float) -> CloudError:
         return Unexpected(
-            f"starting {ref}", answered=f"it is {status} since {seconds:.0f} s",
+            f"starting {ref}", answered=f"it has been {status} for {seconds / 60:.0f} min",
             fix="Deploy it in another zone; it is deleted here.",
         )  # fmt: skip

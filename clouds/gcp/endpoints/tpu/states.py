@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from clouds.gcp.endpoints import labels as tags
@@ -36,12 +37,16 @@ QUEUE: Mapping[str, Standing] = {
     "SUSPENDED": Standing("stopped", False, f"the node is gone, the queued resource is a husk; {_HELD}"),
     "DELETING": Standing("deleting", False, "it is being deleted"),
 }
+_ORPHAN = "its queued resource is gone, and with it what would have ended the node: only deleting ends it now"
 _DEAD_NODES = frozenset({"PREEMPTED", "TERMINATED", "STOPPED", "STOPPING", "HIDDEN", "HIDING"})
 _DEAD_QUEUE = frozenset({"FAILED", "SUSPENDED", "SUSPENDING"})
 
 
-def held_of(node: Mapping[str, Any] | None, queued: Mapping[str, Any] | None) -> Held:
-    """Pure: one endpoint from its node, its queued resource, or both."""
+def held_of(node: Mapping[str, Any] | None, queued: Mapping[str, Any] | None, *, looked: bool = True) -> Held:
+    """Pure: one endpoint from its node, its queued resource, or both.
+
+    `looked` says that queued resources were read: only then is one that is not there gone.
+    """
     request = queued or {}
     specs = request.get("tpu", {}).get("nodeSpec", [])
     spec: Mapping[str, Any] = specs[0] if specs else {}
@@ -52,6 +57,8 @@ def held_of(node: Mapping[str, Any] | None, queued: Mapping[str, Any] | None) ->
     waits = str(request.get("state", {}).get("state", ""))
     runs = str((node or {}).get("state", ""))
     standing, status = _standing(runs, waits, request)
+    if queued is None and looked and (node or {}).get("queuedResource") and standing.billing:
+        standing = replace(standing, reason="; ".join(word for word in (standing.reason, _ORPHAN) if word))
     scheduling = (node or {}).get("schedulingConfig", {})
     ends = scheduling.get("terminationTimestamp")
     created = (node or {}).get("createTime") or request.get("createTime", "")

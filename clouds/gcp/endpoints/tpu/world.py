@@ -99,7 +99,8 @@ class Nodes:
         project = scope.account or self._api.project
         nodes = tpus.everywhere(self._api, tpus.NODES, project, within)
         queued = tpus.everywhere(self._api, tpus.QUEUED, project, within)
-        found = tuple(held for held in _joined(nodes.found, queued.found) if held.deployment)
+        looked = not (queued.unread or queued.not_applicable)
+        found = tuple(held for held in _joined(nodes.found, queued.found, looked=looked) if held.deployment)
         # an API that is not enabled has nothing of ours
         return Read(found=found, unread=(*nodes.unread, *queued.unread))
 
@@ -173,7 +174,9 @@ class Nodes:
         return Target(held.project, held.zone, host or held.name, port)
 
 
-def _joined(nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, Any]]) -> Iterator[Held]:
+def _joined(
+    nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, Any]], *, looked: bool
+) -> Iterator[Held]:
     """Node and queued resource of one name in one zone are one endpoint."""
     by_name = {str(row.get("name", "")): row for row in nodes}
     for row in queued:
@@ -182,7 +185,7 @@ def _joined(nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, An
         where = spec.get("parent") or str(row.get("name", "")).rsplit("/queuedResources/", 1)[0]
         yield held_of(by_name.pop(f"{where}/nodes/{spec.get('nodeId', '')}", None), row)
     for node in by_name.values():
-        yield held_of(node, None)
+        yield held_of(node, None, looked=looked)
 
 
 __all__ = ["READS", "Nodes"]

@@ -236,3 +236,13 @@ def test_a_node_that_is_not_ours_is_not_found(rig: Rig) -> None:
 def test_what_no_zone_has_is_not_offered_before_anything_is_made(rig: Rig) -> None:
     with pytest.raises(NotOffered, match="v6e-1: us-west4-a does not have it"):
         rig.tpu.plan(rig.spec("tpu", accelerator="v6e"))
+
+
+def test_a_queued_resource_that_was_deleted_elsewhere_leaves_a_node_that_is_said_and_deleted(rig: Rig) -> None:
+    rig.deploy("tpu", settings=FLEX)
+    rig.project.queued.clear()
+    (left,) = rig.tpu.list(scope=Scope()).found
+    assert (left.state, left.billing) == ("ready", True)
+    assert left.reason.startswith("its queued resource is gone")
+    assert rig.tpu.delete(REF, rig.book, rig.heard).gone
+    assert empty(rig)

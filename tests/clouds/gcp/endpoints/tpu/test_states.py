@@ -72,3 +72,12 @@ def test_the_market_is_told_from_either(
     of_node: dict[str, Any] | None, of_queue: dict[str, Any] | None, market: str
 ) -> None:
     assert held_of(of_node, of_queue).market == market
+
+
+def test_a_node_whose_queued_resource_is_gone_says_that_nothing_ends_it() -> None:
+    made = node("READY", queuedResource=f"{WHERE}/queuedResources/modelrig-x")
+    assert held_of(made, None).standing.reason.endswith("only deleting ends it now")
+    assert held_of(made, queued("ACTIVE")).standing.reason == ""
+    assert held_of(made, None, looked=False).standing.reason == ""  # it may be there: it could not be read
+    assert held_of(node("READY"), None).standing.reason == ""
+    assert "only deleting" not in held_of({**made, "state": "PREEMPTED"}, None).standing.reason
