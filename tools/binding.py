@@ -138,6 +138,11 @@ WANTED = {
     "too_short": "takes at least {min_length} entries",
 }
 """What an argument takes, by the kind of pydantic's complaint."""
+FORMS = {
+    r"^([a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?)?$": "takes at most 50 of a-z, 0-9 and -, no - at an end",
+    r"^[A-Za-z0-9._-]+$": "takes only letters, digits and . _ -",
+}
+"""What an argument takes, by the pattern that it has to match."""
 BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
 
 
@@ -164,7 +169,11 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
     limits = _limits(model.model_fields.get(str(error["loc"][0]))) if len(error["loc"]) == 1 else ""
     if limits and kind.startswith(("greater_than", "less_than")):
         return name, f"takes{limits}, not {given}", ()
-    wanted = WANTED.get(kind.removesuffix("_parsing").removesuffix("_type"), error["msg"][0].lower() + error["msg"][1:])
+    wanted = WANTED.get(kind.removesuffix("_parsing").removesuffix("_type"), "")
+    if kind == "string_pattern_mismatch":
+        return name, f"{FORMS.get(context['pattern'], 'takes what matches ' + context['pattern'])}, not {given}", ()
+    if not wanted:  # pydantic's own sentence may hold braces: it is no template
+        return name, f"{error['msg'][0].lower()}{error['msg'][1:]}{limits}, not {given}", ()
     return name, f"{wanted.format(**context)}{limits if '{' not in wanted else ''}, not {given}", ()
 
 

@@ -75,9 +75,11 @@ def arguments(argv: list[str]) -> Options:
         if name in SWITCHES:
             found[name[2:].replace("-", "_").replace("json", "as_json")] = True
         elif name in VALUED:
-            read = VALUED[name](value or next(items, ""))
+            value = value or next(items, "")
+            read = VALUED[name](value)
             if not read and read != 0.0:
-                return Options(error=f"{name} needs a value: {VALUED[name].__doc__}")
+                wrong = f"does not take {value[:200]!r}" if value else "needs a value"
+                return Options(error=f"{name} {wrong}: {VALUED[name].__doc__}")
             found[name[2:].replace("-", "_")] = read
         elif item in COMMANDS and "command" not in found:
             found["command"] = "help" if item in {"--help", "-h"} else item
@@ -167,6 +169,9 @@ def run(session: Session, options: Options) -> int:
     from tools import tool as tool_named
     from tools.progress import CallProgress
 
+    if options.command == "tools" and options.rest:
+        print(f"tools takes no {options.rest[0]!r}", file=sys.stderr)
+        return 2
     if options.command == "tools":
         return _list_tools(options)
     if not options.rest:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
+import re
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
 
 from clouds.errors import InvalidInput
-from tools import binding
+from tools import TOOLS, binding
+from tools import tool as tool_named
 from tools.binding import MULTILINE
 from tools.registry import Effect, Tool
 from tools.result import Result
@@ -19,6 +22,7 @@ def sample(
     names: tuple[str, ...] = (),
     settings: dict[str, str | int | float | bool] = {},  # noqa: B006
     plain: str = "",
+    shape: Annotated[str, Field(pattern="^[a-z]{0,9}$")] = "",
 ) -> Result:
     """A sample."""
     return Result(headline=f"{text}{count}{kind}{names}{settings}{plain}")
@@ -35,6 +39,7 @@ def test_good_arguments_come_out_as_the_function_takes_them() -> None:
         "names": ("x",),
         "settings": {"slots": 4},
         "plain": "",
+        "shape": "",
     }
 
 
@@ -67,6 +72,7 @@ REFUSED = [
     ({"text": "a", "names": ["a\x07"]}, r"`names\[0\]`: holds the control character"),
     ({"text": "a", "settings": {"x\x07": 1}}, "`settings.x"),
     ({"text": None}, "`text`: "),
+    ({"text": "a", "shape": "{0}$(rm)"}, r"`shape`: takes what matches \^\[a-z\]\{0,9\}\$, not '\{0\}\$\(rm\)'"),
 ]
 
 
@@ -76,6 +82,32 @@ def test_a_wrong_argument_is_refused_by_name_in_our_words(arguments: dict[str, o
         binding.validate(SAMPLE, arguments)
     assert len(str(caught.value)) < 500
     assert "pydantic" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        (name, {"cloud": "local", "name": given}, "`name`: takes at most 50 of a-z, 0-9 and -, no - at an end, not")
+        for name in ("plan_deployment", "deploy_endpoint")
+        for given in ("../../etc", "$(reboot)", "a;b", "`id`", "-a", "A", "a b", "{0,48}", "x" * 51)
+    ]
+    + [
+        ("check_quota", {"regions": [given]}, r"`regions\.0`: takes only letters, digits and \. _ -, not")
+        for given in ("eu west", "$(id)", "a/b", "{0}")
+    ],
+)
+def test_a_name_that_a_shell_or_a_path_would_read_is_refused_in_our_words(
+    tool: str, arguments: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as caught:
+        binding.validate(tool_named(tool), arguments)
+    assert "pattern" not in str(caught.value)
+
+
+def test_every_pattern_of_an_argument_has_words() -> None:
+    shown = json.dumps([binding.input_schema(tool, ("local",)) for tool in TOOLS])
+    patterns = set(re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', shown))
+    assert {json.loads(each) for each in patterns} == set(binding.FORMS)
 
 
 def test_every_wrong_argument_is_named_at_once() -> None:
@@ -98,6 +130,7 @@ def test_the_schema_is_plain_and_lean() -> None:
             "names": {"type": "array", "items": {"type": "string"}},
             "settings": {"type": "object", "additionalProperties": {}},
             "plain": {"type": "string"},
+            "shape": {"type": "string", "pattern": "^[a-z]{0,9}$"},
         },
         "required": ["text"],
         "additionalProperties": False,

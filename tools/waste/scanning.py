@@ -109,9 +109,7 @@ def scan_waste(
     checks: Annotated[Words, Field(description="ids, or words that ids begin with")] = (),
     category: Literal["", "ai", "classic", "own"] = "",
     min_usd: Annotated[float, Field(ge=0, le=1e6, description="least $ a month")] = 0,
-    bill: Annotated[
-        bool, Field(description="also what the bill shows and no check covers; AWS: $0.01")
-    ] = False,
+    bill: Annotated[bool, Field(description="also what the bill shows and no check covers; AWS: $0.01")] = False,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
 ) -> ScanResult:
     """Find and price what nobody uses, reading only. Sums here; everything in the files that it names.

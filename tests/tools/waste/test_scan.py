@@ -110,7 +110,9 @@ def test_a_cloud_that_is_not_signed_in_is_unread_and_the_others_are_scanned() ->
     found = scan(clouds, Wanted(), (), toy.NOW, CallProgress(), "s")  # type: ignore[arg-type]
     assert [each.name for each in found.findings] == ["d1"]
     assert not found.complete
-    assert [(gap.cloud, gap.reason) for gap in found.unread] == [("other", "not signed in: NoCredential: signing in")]
+    assert [(gap.cloud, gap.reason) for gap in found.unread] == [
+        ("other", "not signed in: NoCredential: signing in. Sign in.")
+    ]
 
 
 def test_an_unknown_check_and_an_unknown_place_are_refused_before_anything_is_read() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clouds.errors import InvalidInput, NotFound
+from clouds.base import Cloud, Missing
+from clouds.errors import InvalidInput, NotFound, NotInstalled
 from tests.tools.cleanup.world import World, disks
 from tests.tools.waste import toy
 from tests.tools.waste.toy import disk
@@ -55,6 +56,37 @@ def test_the_first_lines_say_what_who_and_how_much_was_looked_at(tmp_path: Path)
     assert "without discounts" in text
     assert Path(result.files["html"]).is_file()
     assert sorted(result.files) == ["csv", "html", "json", "sarif"]
+
+
+def test_the_next_step_of_a_scan_is_a_call_that_works(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(2))
+    found = desk.scan()
+    one = found.rows[0].finding
+    assert found.next == f'explain_finding("{one}"), or plan_cleanup(scan="{found.scan}", findings=["{one}", …]).'
+    plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), scan=found.scan, findings=(one,))
+    assert plan.findings == 1
+
+
+def test_a_cloud_without_waste_checks_is_refused_by_name(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(1))
+    desk.clouds.get("toy").__dict__["waste_pack"] = Missing("it has none")
+    with pytest.raises(InvalidInput, match="`cloud`: toy has no waste checks"):
+        desk.scan(cloud=("toy",))
+
+
+def test_a_scan_that_could_look_at_nothing_says_why_and_how_to_go_on(tmp_path: Path) -> None:
+    def connect(name: str, where: Path) -> Cloud:
+        del where
+        raise NotInstalled(f"loading [{name}]", answered="absent: boto3", fix="Install requirements-aws.txt.")
+
+    desk = Desk(tmp_path, many(0))
+    desk.session = Session(Settings.load({}, tmp_path), tmp_path, ("toy",), connect)
+    desk.clouds = desk.session.clouds
+    text = desk.scan(cloud=("toy",)).text()
+    assert "No account was looked at." in text
+    assert "not installed: absent: boto3. Install requirements-aws.txt." in text
+    assert "Places: denied 1. No check ran." in text
+    assert "without nothing" not in text
 
 
 def test_thirteen_hundred_findings_are_one_row_and_a_short_answer(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""The command line as a person types it: read whole, or refused with the word that is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import shell
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_command_line_is_read_whole() -> None:
+    assert shell.arguments(["--clouds", "local,aws", "--read-only", "call", "scan_waste", "limit=3", "--json"]) == (
+        shell.Options("call", ("scan_waste", "limit=3"), clouds=("local", "aws"), read_only=True, as_json=True)
+    )
+    assert shell.arguments([]) == shell.Options()
+    assert shell.arguments(["call", "scan_waste", "--fail-on-usd=0"]).fail_on_usd == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--clouds"], "--clouds needs a value: Words separated by commas."),
+        (["--replay", "/no/such"], "--replay does not take '/no/such': A folder of recorded answers."),
+        (["--replay"], "--replay needs a value: A folder of recorded answers."),
+        (["call", "x", "--fail-on-usd=lots"], "--fail-on-usd does not take 'lots': An amount in US dollars a month."),
+        (["frob"], "'frob' is not known. Usage:"),
+        (["call", "check_setup", "--jsn"], "'--jsn' is not known. Usage:"),
+    ],
+)
+def test_a_wrong_word_is_named(words: list[str], error: str) -> None:
+    assert shell.arguments(words).error.startswith(error)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["tools", "extra"], 2, "tools takes no 'extra'"),
+        (["call"], 2, "call needs a tool: server.py tools lists them"),
+        (["call", "check_setup", "sign_in"], 2, "'sign_in' is not key=value"),
+        (["call", "deploy_endpoint", "cloud=local", "name=../../etc"], 1, "`name`: takes at most 50 of a-z, 0-9 and -"),
+    ],
+)
+def test_what_a_person_mistypes_is_answered_with_the_status_that_says_so(
+    words: list[str], status: int, said: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "server.py"), *words],
+        capture_output=True, text=True, timeout=30, check=False, cwd=tmp_path,
+        env={"MODELRIG_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.returncode == status
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
