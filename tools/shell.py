@@ -169,9 +169,6 @@ def run(session: Session, options: Options) -> int:
     from tools import tool as tool_named
     from tools.progress import CallProgress
 
-    if options.command == "tools" and options.rest:
-        print(f"tools takes no {options.rest[0]!r}", file=sys.stderr)
-        return 2
     if options.command == "tools":
         return _list_tools(options)
     if not options.rest:
@@ -214,6 +211,9 @@ def _list_tools(options: Options) -> int:
     from tools import TOOLS
     from tools.registry import Effect
 
+    if options.rest:
+        print(f"tools takes no {options.rest[0]!r}", file=sys.stderr)
+        return 2
     if options.as_json:
         _out((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
         return 0

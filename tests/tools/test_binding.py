@@ -104,6 +104,24 @@ def test_a_name_that_a_shell_or_a_path_would_read_is_refused_in_our_words(
     assert "pattern" not in str(caught.value)
 
 
+HOSTILE: tuple[object, ...] = (
+    "", "x" * 1_000_000, "a\x00b", "\x1b[2J", "\ud800", "../../etc/passwd", "/etc/passwd", "$(id)", "`id`", "a;b|c",
+    "{0}", "{", "%s", "'\"", "null", "[", "[[[[", '{"a":', "1e999", "NaN", "-1", None, -1, 0, 10**400, 1e308,
+    float("nan"), float("inf"), True, [], [None], [[]], ["x" * 100_000], {}, {"a": {"b": []}}, {"\x00": 1},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_no_argument_of_any_tool_breaks_the_reading_of_arguments(tool: Tool) -> None:
+    """Each is taken or refused by name; a fault of ours would be another exception."""
+    for name in (*binding.arguments_model(tool).model_fields, "no_such"):
+        for value in HOSTILE:
+            try:
+                binding.validate(tool, {name: value})
+            except InvalidInput as error:
+                assert len(str(error)) < 1_500, (name, str(value)[:40])  # noqa: PT017 - both ways are right
+
+
 def test_every_pattern_of_an_argument_has_words() -> None:
     shown = json.dumps([binding.input_schema(tool, ("local",)) for tool in TOOLS])
     patterns = set(re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', shown))
