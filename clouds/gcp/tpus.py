@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -131,10 +132,14 @@ def _each(api: GcpApi, call: Call, account: str | None, zones: Sequence[str]) ->
 
 def missed(call: Call, answer: Mapping[str, Any]) -> tuple[Unread, ...]:
     """What a list itself says that it could not look at."""
-    return tuple(
-        Unread(call=str(call), scope=place.rsplit("/", 1)[-1][:60], reason="Google could not reach it")
-        for place in pages.gaps(answer)
-    )
+    return tuple(_gap(str(call), words) for words in pages.gaps(answer))
+
+
+def _gap(call: str, words: str) -> Unread:
+    """A place that Google names, or what it says where it names none."""
+    if re.fullmatch(r"(?:[\w.:-]+/)*[\w-]{1,60}", words):
+        return Unread(call=call, scope=words.rsplit("/", 1)[-1], reason="Google could not reach it")
+    return Unread(call=call, scope="everywhere", reason=words)
 
 
 def _rows(call: Call, answer: Mapping[str, Any]) -> Read[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clouds.errors import CloudError, NotFound
-from clouds.gcp import pages
+from clouds.gcp import pages, tpus
 from clouds.gcp.api import GcpApi
 from clouds.gcp.endpoints import labels as tags
 from clouds.gcp.endpoints.hardware import GCE, Shape
@@ -89,8 +89,7 @@ class Machines:
         found = [held_of(row) for _, row in pages.scoped(answer, "instances")]
         place = scope.location or ""
         kept = [one for one in found if one.deployment and one.zone.startswith(place)]
-        missed = [Unread(call=str(call), scope=str(scope), reason=word) for word in pages.gaps(answer)]
-        return Read(found=tuple(kept), unread=tuple(missed))
+        return Read(found=tuple(kept), unread=tpus.missed(call, answer))
 
     def lines(self, held: Held) -> tuple[str, ...] | None:
         """The lines of its serial console, oldest first; None when they could not be read. No tunnel is needed."""
