@@ -117,11 +117,18 @@ def compare_runs(
         file=str(path),
         notes=(
             *report.notes(comparison, found),
-            *(comparison.ladder.notes[:NOTES] if comparison.ladder else ()),
+            *_on_ladders(comparison),
             pages.note,
         ),
         next=_next(comparison),
     )
+
+
+def _on_ladders(comparison: Comparison) -> tuple[str, ...]:
+    told = comparison.ladder.notes if comparison.ladder else ()
+    if len(told) <= NOTES:
+        return told
+    return (*told[:NOTES], f"{NOTES} of {len(told)} sentences on ladders are shown; the file has all.")
 
 
 def _next(comparison: Comparison) -> str:

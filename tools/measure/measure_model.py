@@ -48,7 +48,8 @@ def measure_model(
     measurements: Annotated[
         Texts,
         Field(
-            description="usual: decode, load, answers; knee, paced, drafters, longcontext, ladder, decisions, toolcalls, functions"
+            description="usual: decode, load, answers; "
+            "knee, paced, drafters, longcontext, ladder, decisions, toolcalls, functions"
         ),
     ] = (),
     profile: Annotated[str, Field(description="or quick (30 s)")] = "standard",

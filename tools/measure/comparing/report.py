@@ -18,6 +18,8 @@ from tools.result import quoted as in_quotes
 
 DECODE = "decode.tokens_per_second"
 IN_HEADLINE = 3
+NAMED = 4
+"""Runs that are named where a sentence holds for many."""
 VERBS = {
     "drafters.tokens_per_second": "generates",
     "knee.highest_tokens_per_second": "serves at most",
@@ -112,7 +114,7 @@ def notes(found: Comparison, runs: Sequence[Run]) -> Iterator[str]:
         whence = f"{told.source} ({told.date}; {told.method})"
         yield f"{name} is quoted, not measured here, and part of no verdict: {whence}."
     measured = [each for each in found.versus if each.run not in quoted and found.base not in quoted]
-    yield from (line for versus in measured for line in _causes(versus))
+    yield from _causes(measured)
     yield from drafters_lines(found)
     yield from decision_lines(found.decisions, found.base_name, {each.run: each.name for each in found.versus})
     yield from (_drift(each, found.base_name) for each in found.repeats)
@@ -131,12 +133,18 @@ def drafters_lines(found: Comparison) -> tuple[str, ...]:
     return tuple(f"Drafters: {line}." for line in (found.drafters.notes if found.drafters else ()))
 
 
-def _causes(versus: Versus) -> Iterator[str]:
-    if len(versus.causes) > 1:
-        what = " and ".join(versus.causes)
-        yield f"{versus.name}: {what} differ, so which of them makes a figure differ cannot be said."
-    if not versus.causes:
-        yield f"{versus.name}: nothing differs that could make a figure differ, as far as was recorded."
+def _causes(measured: Sequence[Versus]) -> Iterator[str]:
+    """One sentence for all runs that differ from the base in the same kinds of thing."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for versus in measured:
+        alike.setdefault(versus.causes, []).append(versus.name)
+    for causes, names in alike.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        who = f"{', '.join(names[:NAMED])}{more}"
+        if len(causes) > 1:
+            yield f"{who}: {' and '.join(causes)} differ, so which of them makes a figure differ cannot be said."
+        if not causes:
+            yield f"{who}: nothing differs that could make a figure differ, as far as was recorded."
 
 
 def _state(run: Run) -> Iterator[str]:

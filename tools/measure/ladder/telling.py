@@ -39,11 +39,13 @@ def ladder_section(runs: Sequence[Run]) -> LadderSection | None:
     shared = {rung.name for rung in ladders[0].rungs}.intersection(*({r.name for r in each.rungs} for each in ladders))
     lined_up = len(ladders) > 1 and all(each.base.name == ladders[0].base.name for each in ladders) and bool(shared)
     side_by_side = across(ladders) if lined_up else None
-    notes = [*left_out, *(note for each in counted for note in _counted(each))]
-    notes += [note for each in ladders for note in _alike(each)]
-    notes += [note for each in frontiers for note in _frontier(each)]
+    several = len(ladders) > 1
+    notes = [*left_out, *(note for each in counted for note in _counted(each, several=several))]
+    notes.append(repeat_note(repeats))  # what everything after it rests on
     notes += _across(side_by_side) if side_by_side else ()
-    notes.append(repeat_note(repeats))
+    for each, best in zip(ladders, frontiers, strict=True):
+        whose = f"{each.name}: " if several else ""
+        notes += [whose + note for note in (*_alike(each), *_frontier(best))]
     return LadderSection(
         counted=counted,
         autopsies=tuple(autopsy(each) for each in ladders),
@@ -56,19 +58,24 @@ def ladder_section(runs: Sequence[Run]) -> LadderSection | None:
 
 def ladder_lines(section: LadderSection | None) -> tuple[str, ...]:
     """A line a rung; with several ladders each is named before its rungs."""
-    counted = section.counted if section else ()
-    return tuple(
-        _line(row, each.base, f"{each.ladder}: " if len(counted) > 1 else "") for each in counted for row in each.rungs
-    )
+    if section is None:
+        return ()
+    found = []
+    for each, autopsies in zip(section.counted, section.autopsies, strict=True):
+        prefix = f"{each.ladder}: " if len(section.counted) > 1 else ""
+        ways = {autopsy.rung: autopsy for autopsy in autopsies}
+        found += [_line(row, each.base, prefix, ways.get(row.rung)) for row in each.rungs]
+    return tuple(found)
 
 
-def _line(row: RungCount, base: str, prefix: str) -> str:
+def _line(row: RungCount, base: str, prefix: str, ways: Autopsy | None) -> str:
     parts = [f"{prefix}{row.rung}: {row.right} of {row.n} right"]
     if row.rung == base:
         parts[0] += " (base)"
     else:
         parts += [f"{row.lost} lost, {row.gained} gained, {row.first_lost} lost here first"]
     parts += [f"{row.cut_off} cut off"] if row.cut_off else []
+    parts += list(_ways(ways)) if ways else []
     if row.tokens_per_second is not None:
         times = "" if row.times_base_speed is None or row.rung == base else f" ({row.times_base_speed:.2f} x)"
         parts.append(f"{number(float(f'{row.tokens_per_second:.4g}'))} tokens/s{times}")
@@ -77,15 +84,26 @@ def _line(row: RungCount, base: str, prefix: str) -> str:
     return ", ".join(parts) + ("" if row.rung == base else f": {row.verdict} (p = {row.p_value:.3g})")
 
 
-def _counted(found: Counted) -> Iterator[str]:
+def _ways(ways: Autopsy) -> Iterator[str]:
+    """How answers of a rung fail besides being cut off."""
+    if ways.looped:
+        yield f"{ways.looped} looped"
+    if ways.thought:
+        yield f"{ways.thought} wrote into the thinking block"
+    if ways.empty:
+        right = ways.empty_right_in_reasoning
+        yield f"{ways.empty} empty" + (f" ({right} right in the thinking block, still wrong)" if right else "")
+
+
+def _counted(found: Counted, *, several: bool) -> Iterator[str]:
     if len(found.rungs) < 2:
         return
     yield (
         f"{found.ladder}: of the {found.rungs[0].right} questions that {found.base} has right {len(found.tombstones)} "
         f"are lost at some rung, {found.rose_again} of them right again further down; {len(found.ghosts)} that it has "
-        "wrong are right at some rung."
+        f"wrong are right at some rung; {found.lost_on_every_rung} are lost on every rung."
     )
-    yield from found.notes
+    yield from (f"{found.ladder}: {note}" if several else note for note in found.notes)
 
 
 def _alike(ladder: Ladder) -> Iterator[str]:
@@ -118,9 +136,15 @@ def _across(found: Across) -> Iterator[str]:
     yield f"{names}: {found.cause}"
     for row in found.rungs:
         near, far = row.closest.different, row.furthest.different
+        times = [
+            f"{value:.2f} x the {what}"
+            for value, what in ((row.times_tokens, "tokens"), (row.times_seconds, "time"))
+            if value is not None
+        ]
+        more = f"; {found.ladders[1]} took {' and '.join(times)} of {found.ladders[0]}" if times else ""
         yield (
-            f"{row.rung}: graded differently by {near if near == far else f'{near} to {far}'} questions of {found.n}, "
-            f"lost on all {row.lost_on_all}."
+            f"{row.rung}: right on all {row.right_on_all}, wrong on all {row.wrong_on_all}, graded differently by "
+            f"{near if near == far else f'{near} to {far}'} of {found.n}, lost on all {row.lost_on_all}{more}."
         )
     only = "; ".join(f"only on {name} {len(ids)}" for name, ids in found.lost_only_on.items() if ids)
     yield (

@@ -191,6 +191,15 @@ def test_the_same_thing_measured_twice_is_a_repeat_and_still_set_against_the_bas
     )
 
 
+def test_one_sentence_says_what_holds_for_many_runs() -> None:
+    runs = [bf16(), *(qat().model_copy(update={"id": f"q{n}", "name": f"q{n}"}) for n in range(6))]
+    others = [run.model_copy(update={"hardware": None, "price": None}) for run in runs[1:]]
+    said = [each for each in report.notes(compare([runs[0], *others]), runs) if "cannot be said" in each]
+    assert said == [
+        "q0, q1, q2, q3 and 2 more: hardware and model differ, so which of them makes a figure differ cannot be said."
+    ]
+
+
 def test_what_moved_without_a_recorded_reason_is_judged_like_anything_else() -> None:
     slower = bf16().model_copy(update={"id": "later", "name": "later"})
     figure = slower.parts[0].figures[0]

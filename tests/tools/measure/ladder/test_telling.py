@@ -66,9 +66,9 @@ def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder(rung: Make) -
     assert lines[2].endswith("worse (p = 3.05e-05)")
     assert section.notes[0] == (
         "L4: of the 24 questions that F16 has right 24 are lost at some rung, 8 of them right again further down; "
-        "8 that it has wrong are right at some rung."
+        "8 that it has wrong are right at some rung; 0 are lost on every rung."
     )
-    assert section.notes[-1].startswith("Run twice with the same text on every question")
+    assert section.notes[1].startswith("Run twice with the same text on every question")
 
 
 def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions(rung: Make) -> None:
@@ -92,7 +92,10 @@ def test_the_same_rungs_on_two_machines_are_lined_up(rung: Make) -> None:
     assert section.across is not None
     assert section.across.ladders == ("T4", "L4")
     assert section.across.cause == "One setting differs: machine."
-    assert "Q2_K: graded differently by 16 questions of 72, lost on all 0." in section.notes
+    (line,) = (note for note in section.notes if note.startswith("Q2_K: "))
+    start = "Q2_K: right on all 0, wrong on all 56, graded differently by 16 of 72, lost on all 0; "
+    assert line.startswith(f"{start}L4 took 1.00 x the tokens and ")
+    assert line.endswith(" x the time of T4.")
     assert "Lost at some rung on all: 0, first at the same rung 0; only on T4 8; only on L4 8." in section.notes
     assert [line[:8] for line in ladder_lines(section)] == ["T4: F16:", "T4: Q2_K", "L4: F16:", "L4: Q2_K"]
 
@@ -144,6 +147,28 @@ def test_the_headline_of_a_comparison_says_how_the_rungs_stand(rung: Make) -> No
     found = compare([rung("F16", "capital opposite plural"), rung("Q2_K", "plural")])
     counts = "l4-f16 24 and l4-q2-k 8 right of 72, 56 identical"
     assert headline(found) == f"l4-q2-k ladder: worse ({counts}, McNemar p = 3.1e-05)."
+
+
+def test_a_line_says_how_answers_fail(rung: Make) -> None:
+    base, broken = rung("F16", "capital"), rung("Q2_K", "plural")
+    part = broken.part("ladder")
+    assert part is not None
+    first, second, *rest = part.items
+    first = first.model_copy(update={"reply": "again\n" * 5, "cut_off": True})
+    second = second.model_copy(update={"reply": "", "reasoning": f"Answer: {second.expected}"})
+    broken = broken.model_copy(update={"parts": (part.model_copy(update={"items": (first, second, *rest)}),)})
+    line = ladder_lines(ladder_section([base, broken]))[1]
+    assert (
+        "1 cut off, 1 looped, 1 wrote into the thinking block, 1 empty (1 right in the thinking block, still wrong)"
+    ) in line
+
+
+def test_with_several_ladders_each_sentence_names_its_own(rung: Make) -> None:
+    runs = [rung(name, "capital", machine) for machine in ("T4", "L4") for name in ("F16", "Q2_K")]
+    section = ladder_section(runs)
+    assert section is not None
+    best = [note for note in section.notes if "No rung is at least" in note or "The base has" in note]
+    assert {note[:4] for note in best} == {"T4: ", "L4: "}
 
 
 def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
