@@ -79,6 +79,7 @@ _WORDS: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"machine type .* does not exist in zone|is not available in (zone|location|region)", NotOffered),
         (r"quota (metric|exceeded for quota metric).*per minute|qps/|requests? per (minute|second)", Throttled),
         (r"quota limit '.*' has been exceeded|quota '.*' (exceeded|exhausted)|quota exceeded for total", QuotaTooSmall),
+        (r"exceed quota limits|insufficient (regional |zonal |global )?quota to satisfy", QuotaTooSmall),
         (r"exceeded its quota limit|\w+PerProject(Per)?(Region|Zone)\w* requested", QuotaTooSmall),
         (r"has not been used in project .* before or it is disabled|api .*is not enabled", ApiDisabled),
         (r"already exists", Conflict),
@@ -91,6 +92,7 @@ _STATUSES: Mapping[int | str, Kind] = {
     10: Conflict, 16: CredentialExpired, 14: Unreachable, 408: Unreachable, 503: Unreachable, 504: Unreachable,
 }  # fmt: skip
 """HTTP statuses, and the codes of google.rpc below 17."""
+_EXHAUSTED = 8
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,9 @@ def kind_of(said: Said) -> Kind:
     worded = _worded(said.message)
     if worded is not None:
         return worded
-    if said.code == "RESOURCE_EXHAUSTED" and re.search(r"\bquota\b", said.message, re.IGNORECASE):
+    if (said.code == "RESOURCE_EXHAUSTED" or said.status == _EXHAUSTED) and re.search(
+        r"\bquota\b", said.message, re.IGNORECASE
+    ):
         return QuotaTooSmall
     if said.status >= 500:
         return _STATUSES.get(said.status, Unexpected)

@@ -90,6 +90,8 @@ def operation(code: int, message: str) -> dict[str, Any]:
         ),
         ("Quota 'TPUV5sLitepod' exhausted. Limit 8 in zone us-west4-a", QuotaTooSmall),
         ("Quota exceeded for quota metric 'CreateNode requests' and limit 'CreateNode requests per minute'", Throttled),
+        ("The following quota metrics exceed quota limits: aiplatform.googleapis.com/custom_model_tpu", QuotaTooSmall),
+        ("Node quota exceeded: the project has a limit of 5 nodes", QuotaTooSmall),
         ("something that nobody has seen before", Throttled),
     ],
 )
@@ -102,6 +104,8 @@ def test_code_8_is_a_stockout_a_quota_or_a_rate_by_its_words(message: str, kind:
 @pytest.mark.parametrize(
     ("code", "message", "kind"),
     [
+        (7, "Insufficient regional quota to satisfy request: resource \"V100\": request requires '2.0'", QuotaTooSmall),
+        (7, "The caller has no permission to read the quota of this project", PermissionMissing),
         (
             3,
             'FLEX_START provisioning model is not supported for accelerator type "v6e-1" in location "asia-east1-c"',
