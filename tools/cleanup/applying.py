@@ -22,7 +22,7 @@ from tools.cleanup.journal import Entry, Journal
 from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, filled, lookup
 from tools.cleanup.rereading import Sought, pack_of, reread
 from tools.cleanup.waiting import Clock, NotTrue, failure, wait
-from tools.waste.reading import extract
+from tools.waste.rows import extract
 
 FRESH_SECONDS = 120.0
 """How old a reading may be when the first step that destroys something is sent."""

@@ -6,7 +6,7 @@ from clouds.base import Cloud, Progress
 from clouds.errors import CloudError
 from clouds.models import Scope
 from tools.cleanup.rereading import pack_of
-from tools.waste.reading import extract
+from tools.waste.rows import extract
 from tools.waste.scan import reading_api
 
 

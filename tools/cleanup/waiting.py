@@ -10,7 +10,7 @@ from clouds.base import Api, Progress
 from clouds.errors import CloudError, NotFound, Throttled, Unreachable
 from clouds.models import Call, Scope
 from clouds.models.removal import Until
-from tools.waste.reading import extract
+from tools.waste.rows import extract
 from tools.waste.sight import why
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clouds.models.waste import Detail, Reading, Row, WasteCheck
 from clouds.models.waste_pack import Inventory
-from tools.waste.reading import ODD, extract
+from tools.waste.reading import ODD
+from tools.waste.rows import extract
 
 Held = frozenset[tuple[str, str]]
 """(sort, location) of everything in one place."""

@@ -100,7 +100,7 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         sight.used = {}
         waste = check.judge(row, sight)
         if waste is None:
-            return "in use now"
+            return _in_use(check, row, sight.at)
         created = moment(kind.created(row)) if kind.created is not None else None
         if created is not None and sight.now - created < check.age:
             return _too_new(check, row, found)
@@ -119,6 +119,13 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         return "waste"
     _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
     return f"unread: {call}: {reason}"
+
+
+def _in_use(check: WasteCheck, row: Row, at: Scope) -> str:
+    """A row that says neither its id nor its name is of another form, and not "in use". Raises KeyError for it."""
+    if not _name(check, row, at) and _label(check, row) in ("", check.kind.name):
+        raise KeyError(check.kind.name)
+    return "in use now"
 
 
 def _too_new(check: WasteCheck, row: Row, found: Judged) -> str:

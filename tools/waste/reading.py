@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from clouds.errors import ApiDisabled, CloudError, NotFound, NotOffered
 from clouds.models import Scope
 from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row
+from tools.waste.rows import extract
 
 NOT_APPLICABLE = (ApiDisabled, NotOffered)
 ODD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -178,7 +178,7 @@ def fill(box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
         if error is not None:
             box.failure = error
         else:
-            box.rows = extract(answer, read.rows)
+            box.rows = _rows(box, answer, read.rows)
     elif isinstance(read, Detail):
         _fill_detail(box, read, ask, answer, error)
     else:
@@ -202,7 +202,7 @@ def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseExcep
     if error is not None:
         box.failed.update({id(row): error for row in ask.rows})
         return
-    rows = extract(answer, read.rows)
+    rows = _rows(box, answer, read.rows)
     box.rows.extend(rows)
     if read.pair is None:
         box.given.update({id(row): rows for row in ask.rows})
@@ -210,15 +210,29 @@ def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseExcep
     ours, theirs = read.pair
     by: dict[Any, list[Row]] = {}
     for row in rows:
-        by.setdefault(theirs(row), []).append(row)
-    box.given.update({id(row): by.get(ours(row), []) for row in ask.rows})
+        try:
+            by.setdefault(theirs(row), []).append(row)
+        except ODD as odd:  # whose it is cannot be told: the others keep theirs
+            _lose(box, odd)
+    for row in ask.rows:
+        if not _careful(box, row, lambda row: ours(row) is not row):
+            continue
+        if read.late and ours(row) not in by:  # no tags are told apart from tags that were not answered
+            box.failed[id(row)] = ValueError("the answer leaves this resource out")
+            continue
+        box.given[id(row)] = by.get(ours(row), [])
 
 
 def _fill_metric(box: Box, read: Metric, ask: Ask, answer: Any, error: BaseException | None) -> None:
     if error is not None or ask.question is None:
         box.failed.update({id(row): error or ValueError("no question") for row in ask.rows})
         return
-    for row, points in zip(ask.rows, read.points(answer, ask.question), strict=True):
+    try:
+        series = tuple(zip(ask.rows, read.points(answer, ask.question), strict=True))
+    except ODD as odd:
+        box.failed.update({id(row): _odd(odd) for row in ask.rows})
+        return
+    for row, points in series:
         key = id(row)
         if isinstance(points, str):
             box.failed[key] = ValueError(points)
@@ -230,28 +244,17 @@ def _fill_metric(box: Box, read: Metric, ask: Ask, answer: Any, error: BaseExcep
             box.values[key] = sum(values) if read.fold == "sum" else max(values)
 
 
-def extract(answer: Any, path: str) -> list[Row]:
-    """The rows at a path: "Volumes", "Reservations[].Instances[]", "items.*.disks"; "" is the answer itself."""
-    found: list[Any] = [answer]
-    for word in _words(path):
-        following: list[Any] = []
-        for each in found:
-            inner = list(each.values()) if word == "*" and isinstance(each, Mapping) else _inner(each, word)
-            if isinstance(inner, list):
-                following.extend(inner)
-            elif inner is not None:
-                following.append(inner)
-        found = following
-    return found
+def _lose(box: Box, odd: Exception) -> None:
+    """Note that something of an answer could not be told apart: the rest of it counts, and the reading is not whole."""
+    box.lost = [*box.lost, (f"{box.read.service}.{box.read.operation}", _odd(odd))]
 
 
-def _inner(each: Any, word: str) -> Any:
-    return each.get(word) if isinstance(each, Mapping) else None
-
-
-@lru_cache(maxsize=512)
-def _words(path: str) -> tuple[str, ...]:
-    return tuple(word for word in path.replace("[]", "").split(".") if word)
+def _rows(box: Box, answer: Any, path: str) -> list[Row]:
+    odd: list[Any] = []
+    rows = extract(answer, path, odd)
+    if odd:
+        _lose(box, TypeError(f"{len(odd)} where {path} was to be"))
+    return rows
 
 
 def moment(value: Any) -> datetime | None:

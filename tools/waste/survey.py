@@ -21,7 +21,8 @@ from clouds.models.waste import Detail, Listing, Metric, WasteCheck
 from clouds.models.waste_pack import WastePack
 from tools.waste import inventory
 from tools.waste.judging import judge, late_rows, tags_of
-from tools.waste.reading import Ask, Box, extract, fill, requests, untold
+from tools.waste.reading import Ask, Box, fill, requests, untold
+from tools.waste.rows import extract
 from tools.waste.sight import Sight
 from tools.waste.state import Looked, Order, Run, Shared, State, Wasted, fingerprint, is_late, settle
 from tools.waste.traffic import Traffic

@@ -106,6 +106,7 @@ PACK = WastePack(
         "taxes",
     ),
     offered=offered,
+    lost=words.lost,
     keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',
 )
 

@@ -98,9 +98,11 @@ def points(answer: Any, question: Question) -> Sequence[Sequence[float] | str | 
     """
     values: dict[str, list[float]] = {}
     problem: dict[str, str] = {}
+    ended: dict[str, str] = {}
     for entry in answer.get("MetricDataResults", ()):
         name = str(entry.get("Id"))
         values.setdefault(name, []).extend(entry.get("Values") or ())
+        ended[name] = str(entry.get("StatusCode") or "")
         if entry.get("StatusCode") in ("InternalError", "Forbidden"):
             words = "; ".join(str(each.get("Value") or each.get("Code")) for each in entry.get("Messages") or ())
             problem[name] = f"CloudWatch answered {entry['StatusCode']}{f': {words}' if words else ''}"[:200]
@@ -112,6 +114,8 @@ def points(answer: Any, question: Question) -> Sequence[Sequence[float] | str | 
             found.append(problem[name])
         elif name not in values:
             found.append(f"CloudWatch left this series out of its answer{f' ({whole})' if whole else ''}"[:200])
+        elif ended[name] == "PartialData":  # of a page that another follows this is usual; the last one ends Complete
+            found.append("CloudWatch answered a part of this series and no page with the rest")
         else:
             found.append(values[name] or None)
     return found

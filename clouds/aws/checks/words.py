@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -112,3 +112,19 @@ def by(*names: str) -> Callable[[Row], Iterable[Any]]:
         return () if row is None else (row,)
 
     return key
+
+
+def lost(answer: Any) -> Sequence[str]:
+    """What a batch says it could not read. What is gone since it was listed is not lost: there is nothing to judge.
+
+    ECS gives `failures` (reason, arn), OpenSearch Serverless `collectionErrorDetails` (botocore 1.44.8 models).
+    """
+    if not isinstance(answer, Mapping):
+        return ()
+    told = [
+        (each.get("reason") or each.get("errorCode") or "no reason", each.get("arn") or each.get("id") or "")
+        for word in ("failures", "collectionErrorDetails")
+        for each in answer.get(word) or ()
+        if isinstance(each, Mapping)
+    ]
+    return tuple(f"{reason} {which}".strip()[:200] for reason, which in told if reason not in ("MISSING", "NOT_FOUND"))

@@ -1,0 +1,73 @@
+"""A listing in which one row has another form: the others are judged, the odd one is named, nothing stops."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clouds.aws.checks import words
+from clouds.aws.checks.metrics import points
+from clouds.models.waste import Listing, Question
+from clouds.replay import Fixture, load
+from tests.clouds.aws.checks.stage import Account
+from tests.clouds.aws.checks.test_unknown import CHECKS, waste_scenario, with_answer
+
+
+def holding(body: Any, path: str) -> list[Any]:
+    """The list in an answer that holds the rows (of "Reservations[].Instances[]" the outer one)."""
+    found: Any = body.get(path.partition("[]")[0].partition(".")[0]) if isinstance(body, dict) else None
+    return found if isinstance(found, list) else []
+
+
+LISTED = [check for check in CHECKS.values() if isinstance(check.kind.of, Listing)]
+
+
+@pytest.mark.parametrize("check", LISTED, ids=lambda check: check.id)
+def test_an_odd_row_is_named_and_costs_the_others_nothing(check: Any, account: Account) -> None:
+    read, scenario = check.kind.of, load(waste_scenario(check.id))
+    whole = account.scan(check.id, scenario)
+
+    def odd(each: Fixture) -> Fixture:
+        body = deepcopy(each.answer.body)
+        holding(body, read.rows).insert(0, 3)
+        return replace(each, answer=replace(each.answer, body=body))
+
+    result = account.scan(check.id, with_answer(scenario, f"{read.service}.{read.operation}", odd))
+    assert {each.resource for each in result.findings} == {each.resource for each in whole.findings}
+    assert not result.complete
+    assert any(gap.reason.startswith("an answer of another form than expected") for gap in result.unread)
+
+
+def test_a_domain_whose_detail_is_odd_does_not_end_the_scan(account: Account) -> None:
+    def odd(each: Fixture) -> Fixture:
+        return replace(
+            each,
+            answer=replace(each.answer, body={"DomainStatusList": [None, *each.answer.body["DomainStatusList"]]}),
+        )
+
+    scenario = with_answer(load(waste_scenario("opensearch-idle")), "opensearch.DescribeDomains", odd)
+    result = account.scan("opensearch-idle", scenario)
+    assert len(result.findings) == 1
+    assert not result.complete
+
+
+def test_a_batch_names_what_it_could_not_read_and_not_what_is_gone() -> None:
+    answer = {
+        "failures": [{"arn": "a1", "reason": "MISSING"}, {"arn": "a2", "reason": "ACCESS_DENIED"}],
+        "collectionErrorDetails": [{"id": "c1", "errorCode": "NOT_FOUND"}, {"id": "c2", "errorCode": "INTERNAL"}],
+    }
+    assert words.lost(answer) == ("ACCESS_DENIED a2", "INTERNAL c2")
+    assert words.lost({"services": []}) == words.lost(None) == ()
+
+
+def test_a_series_of_which_the_last_page_is_a_part_is_unread() -> None:
+    first = {"Id": "m0", "Values": [0.0], "StatusCode": "PartialData"}
+    rest = {"Id": "m0", "Values": [0.0], "StatusCode": "Complete"}
+    question = Question({}, (0,))
+    assert points({"MetricDataResults": [first, rest]}, question) == [[0.0, 0.0]]
+    assert points({"MetricDataResults": [first]}, question) == [
+        "CloudWatch answered a part of this series and no page with the rest"
+    ]
