@@ -14,6 +14,7 @@ from tools.measure.measured_rows import (
     OtherFigure,
     VariantRow,
     four,
+    headline_part,
     level_rows,
     level_table,
     main_figures,
@@ -130,7 +131,7 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
         parts.append(f"{number(four(best.tokens_per_second))} tokens/s at {best.at_once} at once")
     if right and right.value is not None:
         parts.append(f"{right.value:.0f} of {right.n} answers right")
-    parts += [f"{each.label}: {number(four(each.value))}" for each in main_figures(run) if each.value is not None]
+    parts += [headline_part(run, each) for each in main_figures(run) if each.value is not None]
     text = ", ".join(parts) or "nothing could be measured"
     if best and best.usd_per_million is not None:
         cost = usd(round(best.usd_per_million, 2) or best.usd_per_million)
@@ -143,6 +144,8 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
     )
 
 
+SIZED = {"decode", "load", "answers", "knee", "paced", "drafters"}
+"""Measurements whose size the profile decides."""
 SHOWN_FORMULAS = ("decode_rate", "throughput", "ttft", "tpot")
 """The formulas that stand beside their figures in the text; all of them are in the run file."""
 
@@ -168,12 +171,18 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     if run.costs and run.price and run.price.hourly:
         yield BUSY
     yield from (f"Warning: {each.text}" for each in run.warnings)
-    if caveat := PROFILES[run.profile].caveat if run.profile in PROFILES else "":
+    sized = any(part.name in SIZED for part in run.parts)
+    if caveat := PROFILES[run.profile].caveat if sized and run.profile in PROFILES else "":
         yield caveat
-    if named := [f"{name} = {words}" for name, words in run.formulas.items() if name in SHOWN_FORMULAS]:
+    if named := [_formula(name, words) for name, words in run.formulas.items() if name in SHOWN_FORMULAS]:
         yield f"Formulas: {'; '.join(named)}."
     yield telling.of_run(run)
     yield f"Saved as `{path}`, every stamp and formula in it."
+
+
+def _formula(name: str, words: str) -> str:
+    """With its name before it, unless it says it itself ("TTFT = ...")."""
+    return words if words.lower().startswith(f"{name} =") else f"{name.replace('_', ' ')} = {words}"
 
 
 def _accounted(engine: EngineFacts) -> str:
@@ -202,7 +211,8 @@ def _cost_line(run: Run) -> str:
         if price.usd_per_hour is not None
         else f"${price.usd_per_million_input or 0:g} / ${price.usd_per_million_output:g} per million input / output"
     )
-    return f"{took}. Price {rate} ({', '.join(part for part in (price.source, price.as_of) if part)})."
+    whence = ", ".join(part for part in (price.source, price.as_of) if part)
+    return f"{took}. Price {rate}{f' ({whence})' if whence else ''}."
 
 
 def _next(run: Run, runs: Sequence[str]) -> str:

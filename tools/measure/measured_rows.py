@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from clouds.models import Record
@@ -98,6 +99,19 @@ def main_figures(run: Run) -> Iterator[Figure]:
     for part in run.parts:
         if part.name not in OWN:
             yield from (figure for figure in part.figures if figure.main)
+
+
+def headline_part(run: Run, figure: Figure) -> str:
+    """One main figure in words: a count with what it is of, an accuracy beside what is right without any skill."""
+    value = number(four(figure.value or 0.0))
+    match = re.fullmatch(r"(.*?),? (right|found) of \d+", figure.label)
+    if figure.unit != "answers" or match is None:
+        return f"{figure.label}: {value}"
+    text = f"{match[1]}: {value} of {figure.n} {match[2]}"
+    majority = run.figure(figure.key.removesuffix("right") + "majority")
+    if majority is None or majority.value is None:
+        return text
+    return f"{text} (always the most frequent answer: {number(four(100 * majority.value))} %)"
 
 
 def other_figures(run: Run) -> Iterator[OtherFigure]:

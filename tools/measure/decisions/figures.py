@@ -23,6 +23,7 @@ FORMULAS = {
     "decisions_temperature": "median over 20 splits of the temperature fitted on 50 items; the rest judge it",
     "decisions_after": "median ECE of the items that were not fitted on, at that temperature",
     "decisions_mass": "median probability on the labels, of all tokens",
+    "decisions_returned": "labels that came back / allowed labels, mean over reads",
     "decisions_fallback": "share of reads with a label that did not come back (lowest returned - 5 is put there)",
     "decisions_top": "reads whose most likely token is a label",
     "decisions_changed": "items whose predicted option changes when the options are reversed",
@@ -50,14 +51,14 @@ def decision_figures(
                 "decisions.right", "decisions right", "answers", None, (), formula="decisions_right", main=True, why=why
             ),
         )
-    found: list[Figure] = []
-    for row in summarize(decisions):
-        prefix = "decisions" if row.task == "all" or len({each.item.task for each in decisions}) == 1 else ""
-        found += _task(row, prefix or f"decisions.{row.task}")
+    *tasks, whole = summarize(decisions)  # one task alone is the whole
+    found = [*_task(whole, "decisions"), *_speed(singles, walls, streams, price, tokens)]
+    for row in tasks:
+        found += _task(row, f"decisions.{row.task}")
     for change in order_changes(decisions, decisions_of(items, "reversed")):
         label = f"{change.task}, option changed when reversed of {change.n}"
         found.append(_figure(f"decisions.{change.task}.changed", label, "answers", change.changed, "changed", "lower"))
-    return (*found, *_speed(singles, walls, streams, price, tokens))
+    return tuple(found)
 
 
 def _task(row: TaskSummary, key: str) -> Iterator[Figure]:
@@ -85,6 +86,7 @@ def _task(row: TaskSummary, key: str) -> Iterator[Figure]:
     if row.temperature is not None:
         yield _figure(f"{key}.temperature", f"{name}, temperature", "", row.temperature.temperature, "temperature")
         yield _figure(f"{key}.ece_after", f"{name}, ECE after it", "", row.temperature.ece_after, "after", "lower")
+    yield _figure(f"{key}.labels_returned", f"{name}, labels returned", "share", row.labels_returned, "returned")
     yield _figure(f"{key}.label_mass", f"{name}, label mass", "share", row.label_mass, "mass", "higher")
     yield _figure(
         f"{key}.fallback_share", f"{name}, reads with a fallback", "share", row.fallback_share, "fallback", "lower"

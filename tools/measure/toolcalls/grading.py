@@ -184,6 +184,11 @@ def without_parser(asked: Sequence[Asked], tool: str) -> str:
 
 
 def written_calls(texts: Sequence[str], tool: str) -> int:
-    """How many texts hold a call of the tool as a model writes it when nobody parses it."""
-    written = re.compile(rf"{re.escape(tool)}\W{{0,12}}[({{\[]|<\|?tool_call")
+    """How many texts hold a call of the tool as a model writes it when nobody parses it: as JSON, as code, in tags."""
+    name = re.escape(tool)
+    written = re.compile(
+        rf"<\|?tool_call|\[TOOL_CALLS\]|<{name}>|\bAction:\s*{name}\b|\bfunctions\.{name}\b"
+        rf"|[\"'](?:name|tool|function|tool_name|action)[\"']\s*:\s*[\"']{name}[\"']"
+        rf"|\b{name}[^\w(]{{0,12}}[{{\[]|\b{name}\s?\(\s*(?:\w+\s*[=:]|[\"'{{\[\d)])"
+    )
     return sum(bool(written.search(text)) for text in texts)

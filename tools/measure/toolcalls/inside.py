@@ -133,7 +133,7 @@ def main() -> None:
     if compiled is not None:
         sys.addaudithook(watch)
         try:
-            exec(compiled, {"__name__": "__main__", **work["names"]})  # noqa: S102  running it is what this process is for
+            exec(compiled, {"__name__": "__main__", "exit": sys.exit, "quit": sys.exit, **work["names"]})  # noqa: S102  running it is what this process is for
         except SystemExit:
             pass
         except BaseException as problem:  # noqa: BLE001  whatever the code does becomes a line of text

@@ -5,7 +5,15 @@ import pytest
 from clouds.errors import InvalidInput
 from tools.measure.toolcalls.arms import COUNT, PYTHON, ROWS, Arm, Called
 from tools.measure.toolcalls.counting import counting_questions
-from tools.measure.toolcalls.grading import Asked, SizeSummary, grade, said_number, summarize, without_parser
+from tools.measure.toolcalls.grading import (
+    Asked,
+    SizeSummary,
+    grade,
+    said_number,
+    summarize,
+    without_parser,
+    written_calls,
+)
 
 FIRST = counting_questions()[-1]
 RIGHT, WRONG = '{"where": "id >= 10"}', '{"where": "id > 10"}'
@@ -126,6 +134,32 @@ def test_an_endpoint_without_a_tool_parser_is_recognised_and_named(answers: list
     found = without_parser(answers, "list_ids")
     assert words in found
     assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "list_ids", "arguments": {"where": "id > 3"}}',
+        '```json\n{"tool":"list_ids","parameters":{"where":"id>3"}}\n```',
+        "[list_ids(where='id > 3')]",
+        "list_ids()",
+        'list_ids("id > 3")',
+        '<function=list_ids>{"where": "id > 3"}</function>',
+        "<list_ids>\n<where>id > 3</where>\n</list_ids>",
+        'Action: list_ids\nAction Input: {"where": "id > 3"}',
+        '[TOOL_CALLS] [{"name": "other"}]',
+        "functions.list_ids:0",
+    ],
+)
+def test_a_call_is_known_in_every_way_that_models_write_one(text: str) -> None:
+    assert written_calls([text, "list_ids says 4"], "list_ids") == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["list_ids (which lists them) says 4", "Use list_ids: 4", '{"where": "id > 3"}', "my_list_ids({})", ""]
+)
+def test_words_about_a_tool_are_no_call(text: str) -> None:
+    assert written_calls([text], "list_ids") == 0
 
 
 def test_nothing_asked_cannot_be_judged() -> None:

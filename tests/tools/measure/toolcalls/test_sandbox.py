@@ -16,6 +16,10 @@ def test_the_library_of_the_language_is_there() -> None:
     assert run_python(code, IDS).printed == "2\n"
 
 
+def test_code_may_end_itself_as_in_a_script() -> None:
+    assert run_python("print(2)\nexit()", IDS) == run_python("print(2)\nquit(0)", IDS) == Ran("2\n")
+
+
 def test_nothing_printed_is_nothing() -> None:
     assert run_python("len(ids)", IDS) == Ran("")
 
