@@ -108,6 +108,7 @@ class Planner:
             engine=EngineFacts(**engines.facts(serving)),
             left_out=tuple(left),
             warnings=(*warnings, *crossing, *builder.warnings(build, shape, zones)),
+            ends=_ends(spec.ttl_hours, chosen),
         )
 
     def _places(
@@ -198,3 +199,10 @@ def _words(build: Build, shape: Shape, zone: str, number: int, call: Call) -> st
 def _step(text: str, call: Call, place: str, build: Build) -> PlanStep:
     command = commands.command(call, build.project)
     return PlanStep(text=text, call=call, command=command, creates=True, location=place)
+
+
+def _ends(hours: float, chosen: Chosen) -> str:
+    """Flex-start counts from when the machine runs; every other end from when it was asked for."""
+    if chosen.market != "flex-start":
+        return ""
+    return f"ends {hours:g} h after it runs, for which it may wait {chosen.waits:g} h"

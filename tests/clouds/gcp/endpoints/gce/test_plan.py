@@ -18,11 +18,16 @@ def test_a_plan_makes_nothing_and_says_what_it_rests_on(rig: Rig) -> None:
     assert (str(plan.ref), plan.worst_usd_per_hour) == ("gcp:gce:us-east5-a:gemma", 1.35)
     assert plan.price is not None
     assert (plan.price.amount, plan.price.basis) == (1.35, "flex-start")
+    assert plan.ends == "ends 4 h after it runs, for which it may wait 2 h"
     assert [step.location for step in plan.steps] == ["global", "us-east5-a"]
     assert all(step.command.startswith("curl -fsS -X POST ") for step in plan.steps)
     assert any("quota read: v6e on Compute Engine" in word for word in plan.warnings)
     written = [one for one in rig.seam.operations() if one.endswith((".insert", ".create", ".delete", ".patch"))]
     assert written == []
+
+
+def test_an_end_that_counts_from_now_needs_no_words_of_its_own(rig: Rig) -> None:
+    assert rig.gce.plan(rig.spec(settings={"market": "spot"})).ends == ""
 
 
 def test_the_image_is_pinned_by_digest_and_the_boot_image_by_name(rig: Rig) -> None:
