@@ -78,7 +78,7 @@ def _unfit(plan: StoredPlan, bound: Bound, now: str) -> CloudError | None:
         words = _changes(plan.arguments, arguments)
         return InvalidInput("confirm", f"was given for other arguments ({words})", fix=_AGAIN)
     if plan.used:
-        return _stale(plan, f"it was carried out at {plan.used}; a token is good once")
+        return _stale(plan, f"it was used at {plan.used}; a token is good once")
     if now >= plan.expires:
         return _stale(plan, f"it expired at {plan.expires}, {VALID.seconds // 60} minutes after it was given")
     if plan.read_from != state:

@@ -69,7 +69,7 @@ def test_a_token_acts_once(book: Book) -> None:
     check(book, token, BOUND)
     with pytest.raises(Conflict) as refused:
         check(book, token, BOUND)
-    assert refused.value.answered == "it was carried out at 2026-11-29T19:04:00.000Z; a token is good once"
+    assert refused.value.answered == "it was used at 2026-11-29T19:04:00.000Z; a token is good once"
     assert refused.value.fix == f"Nothing was changed. {AGAIN}"
 
 

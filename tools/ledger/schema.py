@@ -94,7 +94,8 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
         connection.execute(f"PRAGMA user_version = {len(migrations)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -106,7 +107,8 @@ def _version(connection: sqlite3.Connection, migrations: Sequence[Migration]) ->
         try:
             return _version(connection, migrations)
         finally:
-            connection.execute("COMMIT")
+            if connection.in_transaction:  # a full disk has ended it, and its own error must be the one that is heard
+                connection.execute("COMMIT")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if not _is_ours(connection) and (version or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()):
         raise Foreign

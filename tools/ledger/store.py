@@ -19,6 +19,8 @@ from tools.ledger import reserve, schema
 BUSY_SECONDS = 10.0
 """How long a writer waits for another one; a transaction here takes about a millisecond."""
 _KEPT = 4
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
+"""The second is what opening meets on a full disk: the index of the write-ahead log cannot grow."""
 
 
 class Store:
@@ -170,7 +172,7 @@ class Store:
                 f"{self.path} cannot be written ({error})",
                 fix="Set MODELRIG_HOME to a folder that you can write to.",
             )
-        if name.startswith("SQLITE_FULL"):
+        if name.startswith(_NO_ROOM):
             freed = f"{reserve.BYTES // 1024:,} KiB kept for this were set free: repeat what ends what bills. Then free"
             return Unexpected(
                 tried, answered=str(error), code=name, sent=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,22 @@ def test_the_reserve_lies_beside_the_ledger_for_its_owner_alone(home: Path, book
 def test_a_full_disk_sets_the_reserve_free_and_says_so(home: Path, book: Book) -> None:
     with pytest.raises(Unexpected) as told:
         fill(book)
+    assert told.value.fix.startswith("1,024 KiB kept for this were set free: repeat what ends what bills. Then free")
+    assert not (home / f"{FILE}.reserve").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of a process's files")
+def test_a_ledger_that_is_opened_on_a_full_disk_sets_the_reserve_free_too(home: Path, book: Book) -> None:
+    import resource
+
+    book.close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))  # as on a full disk, no file can grow
+    try:
+        with pytest.raises(Unexpected) as told:
+            Book(home)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert told.value.fix.startswith("1,024 KiB kept for this were set free: repeat what ends what bills. Then free")
     assert not (home / f"{FILE}.reserve").exists()
 
