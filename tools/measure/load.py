@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -89,11 +89,18 @@ def figures(plan: LoadPlan, taken: Taken) -> tuple[Figure, ...]:
 
 
 def level_figures(
-    key: str, label: str, batches: Sequence[Batch], objective: Objective, *, main: bool = True
+    key: str,
+    label: str,
+    batches: Sequence[Batch],
+    objective: Objective,
+    *,
+    main: bool = True,
+    served: tuple[str, Callable[[Batch], float | None]] = ("throughput", throughput),
 ) -> list[Figure]:
-    """Throughput, goodput where there is an objective, and latencies of the batches of one level."""
-    rates = tuple(rate for batch in batches if (rate := throughput(batch)) is not None)
-    found = [_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, "throughput", main=main)]
+    """Throughput (`served`: its formula), goodput where there is an objective, and latencies of one level's batches."""
+    formula, rate_of = served
+    rates = tuple(rate for batch in batches if (rate := rate_of(batch)) is not None)
+    found = [_rate(f"{key}.tokens_per_second", f"{label}, tokens/s", rates, formula, main=main)]
     if objective:
         found += _goodput(key, label, batches, objective)
     found += latency_figures(key, label, [batch.good for batch in batches])

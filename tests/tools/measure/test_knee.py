@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.tools.measure.asking import run_of, value
 from tests.tools.measure.truth import Truth
-from tools.measure.knee import plan
+from tools.measure.client import Batch, Reply, Share
+from tools.measure.knee import plan, served
 from tools.measure.measurement import Ask, Objective
 from tools.measure.profiles import QUICK
 
@@ -21,10 +25,36 @@ def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Pat
     assert run.state == "complete"
     assert value(run, "knee.at_once") == 4
     ceiling = 4 * 16 / (0.020 + 15 * 0.004)
-    assert 0.6 * ceiling < value(run, "knee.tokens_per_second") <= ceiling
+    assert 0.6 * ceiling < value(run, "knee.tokens_per_second") <= 1.02 * ceiling
     assert value(run, "knee.within_objective_at_once") == 4
     labels = [batch.label for batch in run.parts[0].batches]
     assert labels == ["warm-up", *(str(level) for level in (1, 2, 4, 8) for _ in range(2))], "it stops behind the knee"
+
+
+def test_places_that_are_no_power_of_two_are_not_hidden_by_the_last_ones(serve: Serve, tmp_path: Path) -> None:
+    """Six places: eight at once in one go each would be two goes, no more than four at once."""
+    truth = serve(ttft=0.020, itl=0.004, slots=6)
+    run = run_of(truth, tmp_path, "knee", "knee.shape=0/16", "knee.gain=20")
+    assert value(run, "knee.at_once") == 8
+    ceiling = 6 * 16 / (0.020 + 15 * 0.004)
+    assert 0.85 * ceiling < value(run, "knee.highest_tokens_per_second") <= 1.02 * ceiling
+
+
+def test_what_was_served_is_what_came_while_every_place_was_taken() -> None:
+    share = Share()
+
+    def reply(sent: float, first: float, **more: Any) -> Reply:
+        gaps = (0.1,) * 9
+        return Reply("r", sent=sent, first=first, last=first + 0.9, gaps=gaps, chunks=10, tokens=20, **more)
+
+    two = (reply(0.0, 0.2), reply(0.0, 0.2), reply(1.1, 1.3), reply(1.1, 1.3))
+    assert served(Batch(two, 0.0, 2.2, share)) == pytest.approx(2 * 20 / 1.1)
+    late = (reply(0.0, 0.2), reply(0.0, 1.15, kind="cut"), reply(1.1, 1.3))
+    assert served(Batch(late, 0.0, 2.2, share)) == pytest.approx(20 / 1.1)
+    half = (reply(0.0, 0.2), reply(0.55, 0.6))
+    assert served(Batch(half, 0.0, 1.5, share)) == pytest.approx(4 * 2 / 0.55)
+    assert served(Batch(two[:1], 0.0, 1.1, share)) == pytest.approx(20 / 1.1)
+    assert served(Batch((reply(0.0, 0.2, kind="cut"),), 0.0, 0.0, share)) is None
 
 
 def test_an_endpoint_that_still_grows_has_no_knee_that_was_seen(serve: Serve, tmp_path: Path) -> None:
@@ -37,7 +67,7 @@ def test_an_endpoint_that_still_grows_has_no_knee_that_was_seen(serve: Serve, tm
 
 
 def test_an_endpoint_that_fails_is_not_asked_for_more(serve: Serve, tmp_path: Path) -> None:
-    truth = serve(ttft=0.002, itl=0.0005, fault=lambda n, _body: "500" if n > 9 else "")
+    truth = serve(ttft=0.002, itl=0.0005, fault=lambda n, _body: "500" if n > 15 else "")
     run = run_of(truth, tmp_path, "knee", "knee.shape=0/4")
     assert {batch.at_once for batch in run.parts[0].batches} == {1, 2, 4}
 

@@ -92,16 +92,18 @@ class ModelClient:
         pairs = zip(exchanges, requests, strict=True)
         return batch_of([self._read(exchange, request) for exchange, request in pairs], share)
 
-    async def in_flight(self, requests: Sequence[ChatRequest], streams: int) -> Batch:
+    async def in_flight(self, requests: Sequence[ChatRequest], streams: int, *, read_later: bool = False) -> Batch:
         """Send all, `streams` at a time, each stream taking the next request when its last one ended.
 
         Each reply is read as soon as it has ended, so that thousands are never kept raw. That takes a millisecond or
-        two from the others' stamps: for sets of questions, not for latencies.
+        two from the others' stamps: for sets of questions, not for latencies, unless all are read at the end
+        (`read_later`).
         """
         # A signature is good for some minutes only: where the wire signs, a request is made when it is its turn.
         signed = self.wire.sign is not None
         ready = [] if signed else [self._encoded(each) for each in requests]
         replies: list[Reply | None] = [None] * len(requests)
+        raw: list[tuple[int, Exchange]] = []
         waiting = iter(enumerate(requests))
         self._idle += [
             each for each in await self._connections(min(streams, len(requests))) if isinstance(each, Connection)
@@ -110,10 +112,16 @@ class ModelClient:
         async def stream() -> None:
             for position, request in waiting:
                 data = self._encoded(request) if signed else ready[position]
-                replies[position] = self._read(await self._exchange(data), request)
+                exchange = await self._exchange(data)
+                if read_later:
+                    raw.append((position, exchange))
+                else:
+                    replies[position] = self._read(exchange, request)
 
         async with watched() as share:
             await asyncio.gather(*(stream() for _ in range(min(streams, len(requests)))))
+        for position, exchange in raw:
+            replies[position] = self._read(exchange, requests[position])
         return batch_of([each for each in replies if each is not None], share)
 
     async def paced(self, requests: Sequence[ChatRequest], offsets: Sequence[float], most: int) -> Batch:
