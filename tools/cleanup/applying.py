@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from clouds.base import Api, Cloud, Missing, Progress
-from clouds.errors import CloudError, InvalidInput, NotFound
+from clouds.errors import CloudError, InvalidInput, NotFound, PermissionMissing, Throttled
 from clouds.models import Call, Scope
 from clouds.models.removal import From
 from tools.cleanup.journal import Entry, Journal
@@ -193,6 +193,8 @@ class Run:
         words = f"the answer of {error.args[0]} is missing" if isinstance(error, KeyError) else failure(error)
         if (finding.id, step.name) in self._entries:
             self._journal.failed(finding.id, step.name, words)
+            if isinstance(error, PermissionMissing | Throttled):  # refused, so that nothing of it is under way
+                self._mark(finding, step, "failed", {})
         return Outcome(finding, "failed", f"{step.text}: {words}", self._stands(finding))
 
     def _refusal(self, finding: PlannedFinding) -> Outcome:
@@ -202,8 +204,9 @@ class Run:
         done = [step for step in finding.steps if self._state(finding, step) == "done"]
         made = [f"done: {step.text}" for step in done]
         sent = [f"asked for: {step.text}" for step in finding.steps if self._state(finding, step) in ("sent", "intent")]
+        lost = [f"asked for, failed: {step.text}" for step in finding.steps if self._state(finding, step) == "failed"]
         left = [f"not done: {step.text}" for step in finding.steps if not self._state(finding, step)]
-        return (*made, *sent, *left)
+        return (*made, *sent, *lost, *left)
 
     def _state(self, finding: PlannedFinding, step: PlannedStep) -> str:
         entry = self._entries.get((finding.id, step.name))

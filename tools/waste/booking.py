@@ -121,7 +121,7 @@ def _once(found: Sequence[Finding], order: dict[str, int]) -> list[Finding]:
     for group in by_resource.values():
         # A finding that is kept speaks for its resource; else the dearest; else the check that stands first.
         group.sort(key=lambda each: (each.suppressed is None, -(each.usd_per_month or 0.0), order[each.check]))
-        also = tuple(each.check for each in group[1:])
+        also = tuple(dict.fromkeys(each.check for each in group if each.check != group[0].check))
         single.append(replace(group[0], also=also) if also else group[0])
     holders = {
         held: each

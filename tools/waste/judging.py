@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from clouds.models import Scope
-from clouds.models.waste import Detail, Row, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Detail, Reading, Row, Unresolved, Waste, WasteCheck
 from tools.waste.reading import ODD, Box, moment
 from tools.waste.sight import Blind, Sight, Young, why
 
@@ -60,7 +60,7 @@ class Judged:
     unresolved: dict[str, Gap] = field(default_factory=dict)
     unread: dict[tuple[str, str], Gap] = field(default_factory=dict)
 
-    def untagged(self, read: Detail, reason: str, name: str) -> None:
+    def untagged(self, read: Reading, reason: str, name: str) -> None:
         """A resource whose tags could not be read: nobody knows whether it is marked to be kept."""
         call = f"{read.service}.{read.operation}"
         _gap(self.unread, (call, reason), call, reason).add(name)
@@ -104,11 +104,11 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         created = moment(kind.created(row)) if kind.created is not None else None
         if created is not None and sight.now - created < check.age:
             return _too_new(check, row, found)
-        found.verdicts.append(Verdict(row, waste, kind.id(row, sight.at), sight.used, created))
+        found.verdicts.append(Verdict(row, waste, _word(kind.id(row, sight.at)), sight.used, created))
     except Young:
         return _too_new(check, row, found)
     except Unresolved as error:
-        _gap(found.unresolved, str(error), "", str(error)).add(_label(check, row))
+        _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
         return f"unresolved: {error}"
     except Blind as error:
         call, reason = error.call, why(error.error)
@@ -117,20 +117,27 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
     else:
         return "waste"
-    _gap(found.unread, (call, reason), call, reason).add(_label(check, row))
+    _gap(found.unread, (call, reason), call, reason).add(label_of(check, row))
     return f"unread: {call}: {reason}"
 
 
 def _in_use(check: WasteCheck, row: Row, at: Scope) -> str:
     """A row that says neither its id nor its name is of another form, and not "in use". Raises KeyError for it."""
-    if not _name(check, row, at) and _label(check, row) in ("", check.kind.name):
+    if not _name(check, row, at) and label_of(check, row) == check.kind.name:
         raise KeyError(check.kind.name)
     return "in use now"
 
 
+def _word(value: Any) -> str:
+    """An id. Raises TypeError where it is none: what cannot be named can be neither reported nor removed."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(type(value).__name__)
+    return value
+
+
 def _too_new(check: WasteCheck, row: Row, found: Judged) -> str:
     found.too_new = found.too_new or Gap("", f"younger than {_words(check.age.total_seconds())}")
-    found.too_new.add(_label(check, row))
+    found.too_new.add(label_of(check, row))
     return "too new"
 
 
@@ -154,16 +161,25 @@ def _add_failed(check: WasteCheck, sight: Sight, found: Judged) -> None:
 def tags_of(check: WasteCheck, verdict: Verdict, sight: Sight) -> tuple[Mapping[str, str], str]:
     """The tags of a resource that was judged waste, and why they could not be read ("" when they were)."""
     kind = check.kind
-    if kind.tags_read is None:
-        return (kind.tags(verdict.row) if kind.tags is not None else {}), ""
     try:
-        rows = sight.of(kind.tags_read, verdict.row)
+        if kind.tags_read is None:
+            return _texts(kind.tags(verdict.row) if kind.tags is not None else {}), ""
+        found: dict[str, str] = {}
+        for row in sight.of(kind.tags_read, verdict.row):
+            found.update(_texts(kind.tags_of(row) if kind.tags_of is not None else row))
     except Blind as error:
         return {}, why(error.error)
-    found: dict[str, str] = {}
-    for row in rows:
-        found.update(kind.tags_of(row) if kind.tags_of is not None else row)
+    except ODD as error:  # one of them may be the one that keeps it
+        return {}, f"they have another form than expected ({type(error).__name__})"
     return found, ""
+
+
+def _texts(tags: Mapping[str, str]) -> Mapping[str, str]:
+    """Tags whose keys and values are text. Raises TypeError where they are something else."""
+    for key, value in tags.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(type(value).__name__)
+    return tags
 
 
 def late_rows(check: WasteCheck, found: Judged) -> tuple[Detail | None, list[Row]]:
@@ -178,11 +194,13 @@ def _gap(gaps: dict[Any, Gap], key: Any, call: str, reason: str) -> Gap:
     return gaps[key]
 
 
-def _label(check: WasteCheck, row: Row) -> str:
+def label_of(check: WasteCheck, row: Row) -> str:
+    """The name of a resource for people; of a row of another form than expected what it is a row of."""
     try:
-        return check.kind.label(row)
+        name = check.kind.label(row)
     except ODD:
         return check.kind.name
+    return name if isinstance(name, str) and name else check.kind.name
 
 
 def _words(seconds: float) -> str:

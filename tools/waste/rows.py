@@ -25,6 +25,8 @@ def extract(answer: Any, path: str, odd: list[Any] | None = None) -> list[Row]:
                 following.extend(inner)
             elif inner is not None:
                 following.append(inner)
+            elif odd is not None and isinstance(each, Mapping) and word in each:
+                odd.append(None)  # null is not an empty list: nobody said that there is nothing
         found = following
     return found
 

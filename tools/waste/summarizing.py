@@ -101,7 +101,7 @@ def summarize_findings(
     if not found.complete:
         notes.append("This scan is not complete: something could not be read.")
     return Summary(
-        headline=f"{len(chosen):,} findings, ${total:,.2f} a month"
+        headline=f"{len(chosen):,} finding{'' if len(chosen) == 1 else 's'}, ${total:,.2f} a month"
         + (f", {unpriced:,} without a price" if unpriced else "")
         + (f" ({', '.join(f'{key} {value}' for key, value in said.items())})" if said else "")
         + ".",

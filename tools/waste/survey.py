@@ -20,7 +20,7 @@ from clouds.models import Call, Scope
 from clouds.models.waste import Detail, Listing, Metric, WasteCheck
 from clouds.models.waste_pack import WastePack
 from tools.waste import inventory
-from tools.waste.judging import judge, late_rows, tags_of
+from tools.waste.judging import judge, label_of, late_rows, tags_of
 from tools.waste.reading import Ask, Box, fill, requests, untold
 from tools.waste.rows import extract
 from tools.waste.sight import Sight
@@ -241,8 +241,9 @@ class Survey:
             state.left -= 1
             for verdict in judged.verdicts:
                 tags, problem = tags_of(run.check, verdict, state.sight)
-                if problem and run.check.kind.tags_read is not None:
-                    judged.untagged(run.check.kind.tags_read, problem, run.check.kind.label(verdict.row))
+                name = label_of(run.check, verdict.row)
+                if problem:
+                    judged.untagged(run.check.kind.tags_read or run.check.kind.of, problem, name)
                 place = run.check.kind.place(verdict.row, state.scope) if run.check.kind.place else state.place
                 self._looked.wasted.append(
                     Wasted(
@@ -250,7 +251,7 @@ class Survey:
                         state.scope,
                         place,
                         verdict.id,
-                        run.check.kind.label(verdict.row),
+                        name,
                         verdict.row if self._keep_rows else None,
                         verdict.waste,
                         verdict.used,

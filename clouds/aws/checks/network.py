@@ -154,7 +154,7 @@ def _delete_endpoint(doomed: Doomed) -> tuple[CleanupStep, ...]:
     return (
         step(
             "delete", f"delete VPC endpoint {doomed.name}", "ec2.DeleteVpcEndpoints", name, "can be undone",
-            until=gone("ec2.DescribeVpcEndpoints", name, "VpcEndpoints[].State", "deleted"),
+            until=gone("ec2.DescribeVpcEndpoints", name, "VpcEndpoints[].State", "deleted", "Deleted"),
         ),
     )  # fmt: skip
 

@@ -63,6 +63,14 @@ def test_two_checks_on_one_resource_make_one_finding() -> None:
     ]
 
 
+def test_one_resource_that_one_check_met_in_two_places_is_one_finding_that_names_no_check_beside_its_own() -> None:
+    world = replace(toy.FREE_DISK, kind=replace(toy.FREE_DISK.kind, id=lambda row, _at: f"toy://{row['id']}"))
+    there = {"ListDisks": {"disks": [disk("d1")]}, "ListTags": TAGS}
+    found = look({"north": there, "south": there}, pack=replace(toy.PACK, checks=(world,)))
+    assert [(each.resource, each.also) for each in found.findings] == [("toy://d1", ())]
+    assert found.totals.usd_per_month == 10.0
+
+
 @pytest.mark.parametrize(
     "rates",
     [{}, {"disk": (0.0, "GiB-month")}, {"disk": (0.1, "hour")}, {"disk": (-1.0, "GiB-month")}],

@@ -51,6 +51,13 @@ def test_what_should_hold_rows_and_cannot_makes_a_listing_incomplete(odd: Any) -
     assert [call for call, _ in box.partly] == ["toy.ListDomains"]
 
 
+def test_null_in_place_of_rows_is_unread_and_not_none() -> None:
+    for answer in ({"pages": None}, {"pages": [{"domains": None}]}):
+        box = Box(LIST, HERE)
+        fill(box, Ask({}), answer, None)
+        assert [call for call, _ in box.partly] == ["toy.ListDomains"]
+
+
 def test_a_page_without_rows_and_an_empty_answer_are_whole() -> None:
     for answer in ({"pages": [{}, {"domains": []}]}, {}, None):
         box = Box(LIST, HERE)

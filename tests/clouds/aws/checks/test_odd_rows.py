@@ -54,6 +54,30 @@ def test_a_domain_whose_detail_is_odd_does_not_end_the_scan(account: Account) ->
     assert not result.complete
 
 
+@pytest.mark.parametrize("odd", [None, 3, "x"])
+def test_tags_of_another_form_are_unread_and_the_resource_cannot_be_removed(odd: Any, account: Account) -> None:
+    def change(each: Fixture) -> Fixture:
+        tags = [odd, {"Key": "team", "Value": "search"}]
+        return replace(each, answer=replace(each.answer, body={**each.answer.body, "Tags": tags}))
+
+    result = account.scan(
+        "sm-endpoint-idle", with_answer(load(waste_scenario("sm-endpoint-idle")), "sagemaker.ListTags", change)
+    )
+    assert [(each.removable, each.usd_per_month is not None) for each in result.findings] == [(False, True)]
+    assert "sagemaker.ListTags" in {gap.call for gap in result.unread}
+
+
+def test_a_row_without_a_name_is_reported_by_what_it_is_and_one_without_an_id_is_unread(account: Account) -> None:
+    def without(field: str) -> Any:
+        return lambda each: replace(each, answer=replace(each.answer, body={**each.answer.body, field: None}))
+
+    scenario, read = load(waste_scenario("sm-notebook-stopped")), "sagemaker.DescribeNotebookInstance"
+    nameless = account.scan("sm-notebook-stopped", with_answer(scenario, read, without("NotebookInstanceName")))
+    assert [each.name for each in nameless.findings] == ["SageMaker notebook instance"]
+    unknown = account.scan("sm-notebook-stopped", with_answer(scenario, read, without("NotebookInstanceStatus")))
+    assert unknown.findings == ()
+
+
 def test_a_batch_names_what_it_could_not_read_and_not_what_is_gone() -> None:
     answer = {
         "failures": [{"arn": "a1", "reason": "MISSING"}, {"arn": "a2", "reason": "ACCESS_DENIED"}],

@@ -1,0 +1,92 @@
+"""Every path that is followed through an answer exists in it, and every word waited for is one that AWS can say.
+
+A wrong path holds nothing, which would read as "no waste" in a listing and as "gone" after a deletion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from clouds.aws.checks import PACK
+from clouds.models import Call
+from clouds.models.removal import CleanupStep, Doomed, From
+from clouds.models.waste import Metric, WasteCheck
+from clouds.replay import Replay, load
+from tests.clouds.aws.checks.stage import FIXTURES, NOW, Account
+from tests.clouds.aws.checks.test_unknown import waste_scenario
+from tools.cleanup.rereading import Sought, reread
+from tools.progress import CallProgress
+
+REMOVABLE = [check for check in PACK.checks if not isinstance(check.remove, str)]
+
+
+def shape_at(account: Account, call: str, path: str) -> Any:
+    """botocore's shape at a path of an operation's answer, or None where there is none."""
+    service, _, operation = call.partition(".")
+    shape: Any = account.api.session.get_service_model(service).operation_model(operation).output_shape
+    for word in path.replace("[]", "").split(".") if path else ():
+        while shape is not None and shape.type_name == "list":
+            shape = shape.member
+        if shape is None or shape.type_name == "map":
+            return shape.value if shape is not None else None
+        shape = shape.members.get(word) if shape.type_name == "structure" else None
+    while shape is not None and shape.type_name == "list":
+        shape = shape.member
+    return shape
+
+
+def froms(value: Any) -> Iterator[From]:
+    if isinstance(value, From):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from froms(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from froms(each)
+
+
+def steps_of(check: WasteCheck, account: Account) -> tuple[CleanupStep, ...]:
+    scenario = load(waste_scenario(check.id))
+    found = account.scan(check.id, scenario).findings[0]
+    sought = Sought("aws", check.id, found.location, found.resource)
+    account.stage.replay = Replay([scenario, load(FIXTURES / "account" / "one_region")])
+    again = reread([sought], lambda _name: account.cloud, NOW, CallProgress())[sought].wasted
+    assert again is not None
+    assert not isinstance(check.remove, str)
+    return check.remove(Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", again.waste.evidence))
+
+
+@pytest.mark.parametrize("check", PACK.checks, ids=lambda check: check.id)
+def test_the_rows_of_every_read_are_where_the_service_puts_them(check: WasteCheck, account: Account) -> None:
+    for read in check.all_reads:
+        if not isinstance(read, Metric):
+            assert shape_at(account, f"{read.service}.{read.operation}", read.rows) is not None, read
+
+
+@pytest.mark.parametrize("check", REMOVABLE, ids=lambda check: check.id)
+def test_what_a_step_waits_for_can_be_said_by_the_service(check: WasteCheck, account: Account) -> None:
+    calls: dict[str, Call] = {}
+    for step in steps_of(check, account):
+        calls[step.name] = step.call
+        assert step.until is not None
+        shape = shape_at(account, str(step.until.call), step.until.path)
+        assert shape is not None, f"{step.until.call} has no {step.until.path}"
+        if values := getattr(shape, "enum", None):
+            waited = {*step.until.done, *step.until.failed, *step.until.gone_on}
+            assert waited <= {*values, *(value.lower() for value in values)}, step.name
+        for each in (*froms(step.call.parameters), *froms(step.until.call.parameters)):
+            assert shape_at(account, str(calls[each.step]), each.path) is not None, each
+        for ours, theirs in step.again.answer.items() if step.again is not None else ():
+            assert shape_at(account, str(step.call), ours) is not None
+            assert step.again is not None
+            assert shape_at(account, str(step.again.call), theirs) is not None
+
+
+def test_a_path_that_is_not_there_would_be_noticed(account: Account) -> None:
+    assert shape_at(account, "ec2.DescribeSnapshots", "Snapshots[].State") is not None
+    assert shape_at(account, "ec2.DescribeSnapshots", "Snapshots[].Status") is None
+    assert shape_at(account, "ec2.DescribeSnapshots", "Snapshot[].State") is None
