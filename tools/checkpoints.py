@@ -57,8 +57,9 @@ def inspect_checkpoint(
     hashes: Annotated[bool, Field(description="sha256; reads all")] = False,
     token_env: Annotated[str, Field(description="variable with a URL's token: HF_TOKEN, …_API_KEY")] = "",
 ) -> Inspection:
-    """Read a checkpoint's headers: parameters, bytes and dtype by part, which accelerators hold it with how many KV
-    tokens, formulas shown."""
+    """Read a checkpoint's headers: parameters, bytes and dtype by part, and how many KV tokens fit each accelerator.
+
+    Formulas are shown."""
     return inspection.inspect_checkpoint(
         checkpoint,
         accelerators=accelerators,

@@ -70,6 +70,13 @@ def test_schemas_are_plain_objects_that_every_client_takes(entry: dict[str, Any]
     assert len(entry["description"]) < 600
 
 
+@pytest.mark.parametrize("entry", LISTED, ids=lambda entry: entry["name"])
+def test_the_first_line_of_a_description_stands_alone_in_a_list_of_tools(entry: dict[str, Any]) -> None:
+    first = entry["description"].splitlines()[0]
+    assert first.endswith(".")
+    assert len(first) <= 120
+
+
 def test_the_list_keeps_its_token_budget() -> None:
     sizes = {entry["name"]: tokens(shown(entry)) for entry in LISTED}
     assert max(sizes.values()) <= 350, max(sizes, key=lambda name: sizes[name])
