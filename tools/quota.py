@@ -59,10 +59,13 @@ class QuotaView(Result):
             others = [f"{scope} {row.where[scope]}" for scope in rest if scope in row.where]
             cells = [row.where.get(scope, "–") for scope in named] + ["; ".join([*others, row.elsewhere]).strip("; ")]
             lines.append(f"| {escape(row.quota)} | " + " | ".join(cells) + " |")
-        facts = f"{self.count} quotas in {self.scopes_read} scopes · complete {'yes' if self.complete else 'no'}"
+        facts = f"{_several(self.count, 'quota')} in {_several(self.scopes_read, 'scope')}"
+        facts += f" · complete {'yes' if self.complete else 'no'}"
         facts += f" · showing {self.showing}" if self.showing else ""
         missing = [f"Not read: {each.scope} ({each.reason}; {each.call})." for each in self.unread]
-        codes = ", ".join(f"{row.quota} {row.code} ({row.unit}, adjustable {row.adjustable})" for row in self.rows)
+        codes = ", ".join(
+            f"{row.quota} {row.code or 'without a code'} ({row.unit}, adjustable {row.adjustable})" for row in self.rows
+        )
         return "\n\n".join(
             part for part in ["\n".join(lines) if self.rows else "", facts, codes, "\n".join(missing)] if part
         )
@@ -93,7 +96,7 @@ def check_quota(
     unsure -= usable
     what = word or ", ".join(instance_types)
     if found:
-        headline = f"Quota left for {what} in {len(usable)} of {len(scopes)} scopes"
+        headline = f"Quota left for {what} in {len(usable)} of {_several(len(scopes), 'scope')}"
         headline += ": " + ", ".join(sorted(usable)[:6]) if usable else ""
         headline += f"; what is left in {', '.join(sorted(unsure)[:6])} is unknown" if unsure else ""
         headline += "; NOT everything could be read" if unread else ""
@@ -120,6 +123,10 @@ def check_quota(
         if unread
         else "",
     )
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _left(quota: Quota) -> float | None:

@@ -56,10 +56,10 @@ def test_a_region_of_one_cloud_does_not_stop_the_question_to_the_others(tmp_path
 @pytest.mark.parametrize(
     ("limit", "used", "headline", "then"),
     [
-        (64.0, None, "Quota left for T4 in 0 of 1 scopes; what is left in eastus is unknown.", "`check_capacity`"),
-        (None, 2.0, "Quota left for T4 in 0 of 1 scopes; what is left in eastus is unknown.", "`check_capacity`"),
-        (0.0, None, "Quota left for T4 in 0 of 1 scopes.", "ask for more quota"),
-        (24.0, 24.0, "Quota left for T4 in 0 of 1 scopes.", "ask for more quota"),
+        (64.0, None, "Quota left for T4 in 0 of 1 scope; what is left in eastus is unknown.", "`check_capacity`"),
+        (None, 2.0, "Quota left for T4 in 0 of 1 scope; what is left in eastus is unknown.", "`check_capacity`"),
+        (0.0, None, "Quota left for T4 in 0 of 1 scope.", "ask for more quota"),
+        (24.0, 24.0, "Quota left for T4 in 0 of 1 scope.", "ask for more quota"),
     ],
 )
 def test_what_is_not_known_to_be_used_up_is_not_said_to_be(

@@ -91,7 +91,7 @@ def plan_cleanup(
 ) -> Planned:
     """Read findings again and plan their removal: backups first, with what cannot be undone. Changes nothing."""
     found = scans.load(book.home, scan)
-    chosen = [find(found, word) for word in findings]
+    chosen = [find(found, word, book.home) for word in findings]
     chosen += [each for each in found.findings if each.check in checks and each not in chosen]
     if unknown := [word for word in checks if not any(each.check == word for each in found.findings)]:
         raise InvalidInput("checks", f"scan {found.id} has no finding of {unknown[0]!r}", fix="See summarize_findings.")

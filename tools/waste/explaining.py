@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -65,7 +66,7 @@ def explain_finding(
 ) -> Explained:
     """Why a finding is waste: evidence, what was not checked, how it could be wrong, what removing it does."""
     found = store.load(book.home, scan)
-    one = find(found, finding)
+    one = find(found, finding, book.home)
     check = _check(clouds, one)
     lines = tuple(
         PriceLine(
@@ -113,8 +114,11 @@ def explain_finding(
     )
 
 
-def find(scan: Scan, word: str) -> Finding:
-    """One finding by its id or by the full id of its resource, whatever its case. Raises NotFound or InvalidInput."""
+def find(scan: Scan, word: str, home: Path) -> Finding:
+    """One finding by its id or by the full id of its resource, whatever its case. Raises NotFound or InvalidInput.
+
+    Where another scan that is kept in `home` holds it, the error names that scan.
+    """
     every: Sequence[Finding] = (*scan.findings, *scan.suppressed)
     lower = word.lower()
     found = [each for each in every if lower in (each.id, each.resource.lower())]
@@ -126,9 +130,11 @@ def find(scan: Scan, word: str) -> Finding:
                 fix=f"Use one of {', '.join(each.id for each in found[:5])}.",
             )  # fmt: skip
     if not found:
+        elsewhere = store.holding(home, word, scan.id)
         raise NotFound(
             f"Looking for finding {word[:80]!r} in scan {scan.id}", answered="there is none",
-            fix="summarize_findings lists them, without what is in use; scan= names another scan than the newest.",
+            fix=f'It is in another one: give scan="{elsewhere}".' if elsewhere
+            else "summarize_findings lists what was found; what is in use is in no list.",
             sent=False,
         )  # fmt: skip
     return found[0]

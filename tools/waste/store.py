@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from datetime import datetime
@@ -55,3 +56,12 @@ def load(home: Path, scan_id: str = "") -> Scan:
         return adapter().validate_json(file.read_bytes())
     except ValueError as error:
         raise InvalidInput("scan", f"{file.name} is not a scan of this version", fix="Run scan_waste again.") from error
+
+
+def holding(home: Path, word: str, besides: str) -> str:
+    """The newest other scan of the last ten in which a finding's id or a full id stands; "" when none has it."""
+    sought = json.dumps(word, ensure_ascii=False).encode()
+    for scan_id in (each for each in known(home)[:10] if each != besides):
+        if sought in path(home, scan_id).read_bytes():
+            return scan_id
+    return ""

@@ -156,6 +156,24 @@ def test_a_finding_is_explained_by_its_id_its_full_id_and_its_name(tmp_path: Pat
         explain_finding(desk.clouds, desk.book, "toy://42/north/disk/other")
 
 
+def test_a_finding_of_an_older_scan_is_told_where_it_is(tmp_path: Path) -> None:
+    first = Desk(tmp_path, many(1)).scan()
+    later = Desk(tmp_path, many(0))
+    later.scan()
+    with pytest.raises(NotFound, match="there is none") as refused:
+        explain_finding(later.clouds, later.book, first.rows[0].finding)
+    assert refused.value.fix == f'It is in another one: give scan="{first.scan}".'
+    with pytest.raises(NotFound) as unknown:
+        explain_finding(later.clouds, later.book, "0000000000")
+    assert unknown.value.fix == "summarize_findings lists what was found; what is in use is in no list."
+
+
+def test_one_finding_is_said_as_one(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(1))
+    desk.scan()
+    assert summarize_findings(desk.book).headline == "1 finding, $1.00 a month."
+
+
 def test_a_kept_finding_can_be_explained(tmp_path: Path) -> None:
     (tmp_path / "modelrig.toml").write_text('[[waste.keep]]\nresource="d0000"\nreason="drill"\nexpires=2027-01-01\n')
     desk = Desk(tmp_path, many(1))

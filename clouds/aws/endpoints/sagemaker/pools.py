@@ -90,7 +90,9 @@ def choose(
             priced.append((row, price))
     if not priced:
         lowest = min((price.amount for price in known.values() if price), default=None)
-        words = f"the cheapest is ${lowest:g} an hour" if lowest is not None else "no price is known"
+        types = ", ".join(row.ml for row in rows[:MOST_POOLS])
+        none = f"no price is known of {types}, so that the ceiling of ${spec.max_usd_per_hour:g} could not be kept"
+        words = f"the cheapest is ${lowest:g} an hour" if lowest is not None else none
         fix = f"Allow max_usd_per_hour={lowest:g}." if lowest is not None else "Use another region or type."
         return Pool(
             region, (), (), tuple(left), refused=InvalidInput("max_usd_per_hour", f"{region}: {words}", fix=fix)

@@ -32,7 +32,7 @@ class Disk:
     def __init__(self, *states: str) -> None:
         self.volume: dict[str, Any] | None = {
             "VolumeId": "vol-0aaa1111bbbb2222c", "Size": 100, "VolumeType": "gp3", "State": "available",
-            "Attachments": [], "CreateTime": "2025-01-01T00:00:00Z", "AvailabilityZone": "us-east-1a", "Iops": 3000, "Throughput": 125,
+            "Attachments": [], "CreateTime": "2025-01-01T00:00:00Z", "Iops": 3000,
         }  # fmt: skip
         self.states = list(states)
         self.snapshot = False
