@@ -65,14 +65,18 @@ def check_for_vllm(model: str) -> tuple[str, ...]:
 
 def tool_parser(model: str) -> str:
     """The tool-call parser of vLLM for the model's family. Raises InvalidInput where none is known."""
-    word = model.lower()
-    for family, parser in TOOL_PARSERS.items():
-        if family in word:
-            return parser
+    if parser := known_parser(model):
+        return parser
     raise InvalidInput(
         "tool_calls", f"no tool-call parser is known for {model}",
         fix="Leave tool_calls out and set vLLM's tool-call-parser yourself.",
     )  # fmt: skip
+
+
+def known_parser(model: str) -> str:
+    """The same, or "" where none is known."""
+    word = model.lower()
+    return next((parser for family, parser in TOOL_PARSERS.items() if family in word), "")
 
 
 def weights_gib(model: str) -> float | None:

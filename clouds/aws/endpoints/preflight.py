@@ -49,6 +49,16 @@ def check_numbers(spec: DeploymentSpec) -> None:
         raise InvalidInput("ttl_hours", f"{spec.ttl_hours:g} is not from 0.0834 to 720", fix="Give hours; 4 is usual.")
 
 
+def check_copies(asked: int, accelerators: int) -> None:
+    """Raises InvalidInput where one copy is to span more accelerators than there are: the engine ends, and bills."""
+    if asked > accelerators:
+        several = "accelerator" if accelerators == 1 else "accelerators"
+        raise InvalidInput(
+            "tensor_parallel_size", f"{asked} is more than the {accelerators} {several} of the instance",
+            fix="Leave it out to use all of them, or take a type with more.",
+        )  # fmt: skip
+
+
 def regions(spec: DeploymentSpec, api: AwsApi) -> tuple[str, ...]:
     """Where to try, in order: the one that was named, else the list, else the configured region."""
     named = (spec.location,) if spec.location else spec.regions or (api.region,)

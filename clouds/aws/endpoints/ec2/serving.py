@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from clouds.aws.endpoints import model as models
+from clouds.aws.endpoints import preflight
 from clouds.aws.endpoints.ec2.settings import Chosen, choose
 from clouds.models import Setting
 
@@ -83,6 +84,7 @@ def _vllm(serving: Serving, chosen: Chosen) -> list[str]:
     made = ["--model", serving.model, "--served-model-name", serving.model, "--host", "0.0.0.0", "--port", str(PORT)]  # noqa: S104 - inside the container; published on loopback only
     made += ["--max-model-len", str(chosen.max_model_len)]
     made += ["--gpu-memory-utilization", f"{chosen.gpu_memory_utilization:g}"]
+    preflight.check_copies(chosen.tensor_parallel_size, serving.accelerators)
     copies = chosen.tensor_parallel_size or serving.accelerators
     if copies > 1:
         made += ["--tensor-parallel-size", str(copies)]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clouds.aws.endpoints import model as models
+from clouds.aws.endpoints import preflight
 from clouds.aws.endpoints.sagemaker.settings import PREFIX, Chosen
 
 SECRET = "HF_TOKEN_SECRET_ARN"  # noqa: S105 - the name of a variable that holds a reference
@@ -15,7 +16,11 @@ USUAL_SECONDS, LONGEST_SECONDS = 1800, 3600
 
 
 def environment(model: str, chosen: Chosen, accelerators: int) -> dict[str, str]:
-    """`SM_VLLM_MAX_MODEL_LEN` becomes `--max-model-len` in AWS's vLLM image; the caller's flags win over defaults."""
+    """`SM_VLLM_MAX_MODEL_LEN` becomes `--max-model-len` in AWS's vLLM image; the caller's flags win over defaults.
+
+    Raises InvalidInput where one copy would span more accelerators than there are.
+    """
+    preflight.check_copies(chosen.tensor_parallel_size, accelerators)
     found = {
         f"{PREFIX}MAX_MODEL_LEN": str(chosen.max_model_len),
         f"{PREFIX}GPU_MEMORY_UTILIZATION": f"{chosen.gpu_memory_utilization:g}",

@@ -59,6 +59,7 @@ class Planner:
         if chosen.tool_calls:
             models.tool_parser(spec.model)
         rows = pools.candidates(spec)
+        preflight.check_copies(chosen.tensor_parallel_size, rows[0].accelerators)
         if word := container.fits(spec.model, rows[0].accelerator, rows[0].accelerators, rows[0].accelerator_mib):
             warnings.append(word)
         end = now + timedelta(hours=spec.ttl_hours)

@@ -12,6 +12,8 @@ from clouds.errors import InvalidInput
 from clouds.models import Setting
 
 PREFIX = "SM_VLLM_"
+MOST_COPIES = 16
+"""Accelerators of the largest instance."""
 SETTINGS: Mapping[str, str] = {
     "max_model_len": "tokens of context, integer; default 8192",
     "gpu_memory_utilization": "share of the accelerator's memory, 0.1 to 0.98; default 0.9",
@@ -92,7 +94,7 @@ def _unknown(name: str) -> InvalidInput:
 
 _WHOLE = {
     "max_model_len": (1, 10_000_000),
-    "tensor_parallel_size": (1, 16),
+    "tensor_parallel_size": (1, MOST_COPIES),
     "capacity_wait_seconds": (300, 3600),
     "startup_seconds": (60, 3600),
     "download_seconds": (60, 3600),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from clouds.aws import instances
 from clouds.aws.api import AwsApi
 from clouds.aws.endpoints import model as models
 from clouds.aws.endpoints import shapes, tags
@@ -187,7 +188,9 @@ class Changer:
         """The new model and configuration, made from the old ones with what changes."""
         variant = dict(config["ProductionVariants"][0])
         held = view.describe_model(self.api, ref.location, str(variant["ModelName"]))
-        environment = _changed(dict(image.get("Environment", {})), change)
+        types = [row for row in map(instances.find, state.asked_types(config)) if row is not None]
+        accelerators = min((row.accelerators for row in types), default=options.MOST_COPIES)
+        environment = _changed(dict(image.get("Environment", {})), change, accelerators)
         model = environment.get(f"{options.PREFIX}SERVED_MODEL_NAME", "")
         suffix = _suffix(str(answer["EndpointConfigName"]), ref.name)
         pairs = tags.make(mine[tags.DEPLOYMENT], tags.moment(mine.get(tags.EXPIRES, "")), mine.get(tags.OWNER, ""))
@@ -223,7 +226,10 @@ def _suffix(config: str, name: str) -> str:
     return f"-u{int(found[1]) + 1 if found else 1}"
 
 
-def _changed(environment: dict[str, str], change: Change) -> dict[str, str]:
+_TOOLS = f"{options.PREFIX}TOOL_CALL_PARSER"
+
+
+def _changed(environment: dict[str, str], change: Change, accelerators: int) -> dict[str, str]:
     """The container's environment with another model and settings. Raises InvalidInput for what it cannot take."""
     settings: dict[str, Setting] = dict(change.settings or {})
     fixed = set(settings) & {"image", "role", "ami", "capacity_wait_seconds", "startup_seconds", "download_seconds"}
@@ -231,10 +237,14 @@ def _changed(environment: dict[str, str], change: Change) -> dict[str, str]:
         raise InvalidInput(
             "settings", f"{', '.join(sorted(fixed))} cannot change in place", fix="Delete it and deploy again."
         )
+    before = environment.get(f"{options.PREFIX}SERVED_MODEL_NAME", "")
+    parser = environment.get(_TOOLS, "")
+    if change.model and parser and parser == models.known_parser(before) and _TOOLS not in settings:
+        settings["tool_calls"] = settings.get("tool_calls", True)  # ours: each family of models has its own
     chosen = options.choose(settings)
-    model = change.model or environment.get(f"{options.PREFIX}SERVED_MODEL_NAME", "")
+    model = change.model or before
     models.check_for_vllm(model)
-    fresh = container.environment(model, chosen, chosen.tensor_parallel_size or 1)
+    fresh = container.environment(model, chosen, accelerators)
     keep = {f"{options.PREFIX}MODEL", f"{options.PREFIX}SERVED_MODEL_NAME"} if change.model else set()
     named = {
         "max_model_len": f"{options.PREFIX}MAX_MODEL_LEN",
@@ -243,6 +253,8 @@ def _changed(environment: dict[str, str], change: Change) -> dict[str, str]:
         "hf_token_from": container.SECRET,
     }
     keep |= {named[name] for name in settings if name in named}
-    if chosen.tool_calls:
-        keep |= {f"{options.PREFIX}ENABLE_AUTO_TOOL_CHOICE", f"{options.PREFIX}TOOL_CALL_PARSER"}
-    return {**environment, **{key: value for key, value in fresh.items() if key in keep or key in chosen.flags}}
+    if "tool_calls" in settings:
+        keep |= {f"{options.PREFIX}ENABLE_AUTO_TOOL_CHOICE", _TOOLS}
+    # What was set before and is a default now has no variable any more.
+    kept = {key: value for key, value in environment.items() if key not in keep or key in fresh}
+    return {**kept, **{key: value for key, value in fresh.items() if key in keep or key in chosen.flags}}

@@ -273,3 +273,12 @@ def test_a_region_that_refuses_us_is_left_out_in_its_own_words(rig: Rig) -> None
         rig.plan(regions=("eu-west-1",))
     plan = rig.plan(regions=("eu-west-1", "us-east-2"))
     assert any("eu-west-1" in word for word in plan.left_out)
+
+
+def test_one_copy_over_more_accelerators_than_there_are_is_refused_before_anything_is_sent(rig: Rig) -> None:
+    with pytest.raises(InvalidInput, match="4 is more than the 1 accelerator of the instance"):
+        rig.plan(settings={"tensor_parallel_size": 4})
+    with pytest.raises(InvalidInput, match="4 is more than the 1 accelerator of the instance"):
+        rig.ec2.plan(rig.machine_spec(settings={"tensor_parallel_size": 4}))
+    assert rig.seam.operations() == []
+    assert rig.plan(settings={"tensor_parallel_size": 1}).ref.name == "gemma-4-e2b"

@@ -121,3 +121,40 @@ def test_what_modelrig_did_not_make_is_not_changed(rig: Rig) -> None:
     rig.account.tags[rig.account.arn("sagemaker", "us-east-2", "endpoint/gemma-4-e2b")] = {}
     with pytest.raises(Conflict, match="modelrig did not make this endpoint"):
         rig.sagemaker.update(REF, Change(ttl_hours=1), rig.book, rig.heard)
+
+
+def environment(rig: Rig) -> dict[str, str]:
+    (held,) = rig.account["us-east-2"].models.values()
+    found: dict[str, str] = held["PrimaryContainer"]["Environment"]
+    return found
+
+
+def test_a_setting_that_goes_back_to_its_default_has_no_variable_any_more(rig: Rig) -> None:
+    rig.deploy(settings={"tool_calls": True})
+    assert environment(rig)["SM_VLLM_TOOL_CALL_PARSER"] == "gemma4"
+    room(rig)
+    rig.sagemaker.update(REF, Change(settings={"tool_calls": False}), rig.book, rig.heard)
+    assert not {name for name in environment(rig) if "TOOL" in name}
+
+
+def test_another_family_of_models_gets_its_own_tool_call_parser(rig: Rig) -> None:
+    rig.deploy(settings={"tool_calls": True})
+    room(rig)
+    rig.sagemaker.update(REF, Change(model="Qwen/Qwen3-4B"), rig.book, rig.heard)
+    assert environment(rig)["SM_VLLM_TOOL_CALL_PARSER"] not in ("", "gemma4")
+    assert "SM_VLLM_ENABLE_AUTO_TOOL_CHOICE" in environment(rig)
+
+
+def test_a_parser_that_somebody_chose_stays_with_another_model(rig: Rig) -> None:
+    rig.deploy(settings={"SM_VLLM_TOOL_CALL_PARSER": "hermes"})
+    room(rig)
+    rig.sagemaker.update(REF, Change(model=QAT), rig.book, rig.heard)
+    assert environment(rig)["SM_VLLM_TOOL_CALL_PARSER"] == "hermes"
+
+
+def test_one_copy_over_more_accelerators_than_there_are_is_refused(rig: Rig) -> None:
+    rig.deploy()
+    room(rig)
+    with pytest.raises(InvalidInput, match="2 is more than the 1 accelerator of the instance"):
+        rig.sagemaker.update(REF, Change(settings={"tensor_parallel_size": 2}), rig.book, rig.heard)
+    assert "sagemaker.UpdateEndpoint" not in rig.seam.operations()
