@@ -19,7 +19,7 @@ _HEAD = """#!/usr/bin/env bash
 # READ EVERY LINE BEFORE RUNNING THIS.
 # modelrig wrote this file and did not run it. It does not read the resources again before it removes them, as
 # apply_cleanup does: what has come into use since {created} is removed all the same.
-# Findings: {findings}. Saves {saving} a month.{refused}
+# Findings: {findings}. {saving}{refused}
 set -euo pipefail
 
 # wait_until SECONDS DONE FAILED COMMAND...: until the command prints DONE; for "gone", nothing or that it is not found.
@@ -62,24 +62,39 @@ def render(
 ) -> str:
     """The whole script, by cloud: `commands` renders a call, `queries` what makes the CLI print one value, `accounts` a
     line that stops the script in any other account."""
-    refused = f" {len(plan.refused)} findings were refused and are not in here." if plan.refused else ""
+    several = "finding was refused and is" if len(plan.refused) == 1 else "findings were refused and are"
+    refused = f" {len(plan.refused)} {several} not in here." if plan.refused else ""
     parts = [
         _HEAD.format(
             plan=plan.id,
             scan=plan.scan,
             created=plan.created,
             findings=len(plan.findings),
-            saving=f"${plan.usd_per_month:,.2f}",
+            saving=_saving(plan),
             refused=refused,
         )
     ]
     for cloud, account in dict.fromkeys((each.cloud, each.account) for each in plan.findings):
-        parts += ["", f"# Only in account {_comment(account)}.", accounts[cloud](account)]
+        parts += ["", f"# Only in account {_comment(account)}.", _only(account, accounts[cloud](account))]
     for number, finding in enumerate(plan.findings, 1):
         parts += _finding(number, finding, commands[finding.cloud], queries[finding.cloud])
     if not plan.findings:
         parts.append('echo "Nothing to clean."')
     return "\n".join(parts) + "\n"
+
+
+def _saving(plan: CleanupPlan) -> str:
+    if plan.findings and plan.unpriced == len(plan.findings):
+        return "What it saves is not known."
+    return f"Saves ${plan.usd_per_month:,.2f} a month" + (
+        f", besides {plan.unpriced} without a price." if plan.unpriced else "."
+    )
+
+
+def _only(account: str, line: str) -> str:
+    """The cloud's own question, and a sentence where its answer is no: a script that ends silently tells nobody why."""
+    words = shlex.quote(f"Stopped: this shell is not signed in to {account}. Nothing was changed.")
+    return f"{line} || {{ echo {words} >&2; exit 1; }}"
 
 
 def _finding(number: int, finding: PlannedFinding, command: Command, query: Query) -> list[str]:

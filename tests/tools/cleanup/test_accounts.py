@@ -95,7 +95,10 @@ def test_a_project_that_cannot_be_read_again_is_refused_with_its_own_reason(tmp_
 def test_the_script_stops_in_front_of_every_project_that_cannot_be_reached() -> None:
     made = plan(world())
     lines = script.render(made, {"toy": PACK.command}, {"toy": PACK.query}, {"toy": PACK.account_line}).splitlines()
-    assert sorted(line for line in lines if line.startswith("toy reach")) == ["toy reach lab", "toy reach shop"]
+    stopped = "echo 'Stopped: this shell is not signed in to {0}. Nothing was changed.' >&2; exit 1;"
+    assert sorted(line for line in lines if line.startswith("toy reach")) == [
+        f"toy reach {name} || {{ {stopped.format(name)} }}" for name in ("lab", "shop")
+    ]
 
 
 @pytest.mark.parametrize(

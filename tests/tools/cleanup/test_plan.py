@@ -111,7 +111,8 @@ def test_the_script_says_the_same_calls_waits_for_the_backup_and_passes_its_id_o
     text = printed(plan)
     lines = [line for line in text.splitlines() if "toy " in line or line.startswith("wait_until ")]
     assert lines == [
-        '[[ "$(toy whoami)" == 42 ]]',
+        '[[ "$(toy whoami)" == 42 ]] || '
+        "{ echo 'Stopped: this shell is not signed in to 42. Nothing was changed.' >&2; exit 1; }",
         (
             f'f1_backup_backup_id="$(toy CreateBackup --disk d1 --mark {plan.id}-{plan.findings[0].id[:6]} '
             '--place north --query backup.id)"'
@@ -157,6 +158,23 @@ def test_the_script_runs_as_it_says(tmp_path: Path) -> None:
 def test_the_script_stops_in_another_account(tmp_path: Path) -> None:
     text = printed(planned(World(disks("d1")))).replace("== 42", "== 43")
     assert not _runs(text, tmp_path)
+    assert (tmp_path / "calls").read_text().split() == ["whoami"]
+    done = subprocess.run(
+        [BASH, str(tmp_path / "cleanup.sh")], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True,
+        timeout=20, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "Stopped: this shell is not signed in to 42. Nothing was changed.\n"
+
+
+def test_a_script_whose_saving_is_not_known_does_not_say_zero() -> None:
+    made = planned(World(disks("d1", "d2")))
+    known = made.findings[0]
+    unknown = replace(made, findings=tuple(replace(each, usd_per_month=None) for each in made.findings))
+    assert "What it saves is not known." in printed(unknown)
+    assert "$0.00" not in printed(unknown)
+    partly = replace(made, findings=(known, replace(made.findings[1], usd_per_month=None)))
+    assert f"Saves ${known.usd_per_month:,.2f} a month, besides 1 without a price." in printed(partly)
 
 
 def test_the_script_is_valid_for_bash_and_shellcheck(tmp_path: Path) -> None:
