@@ -111,8 +111,10 @@ def test_the_script_says_the_same_calls_waits_for_the_backup_and_passes_its_id_o
     text = printed(plan)
     lines = [line for line in text.splitlines() if "toy " in line or line.startswith("wait_until ")]
     assert lines == [
-        '[[ "$(toy whoami)" == 42 ]] || '
-        "{ echo 'Stopped: this shell is not signed in to 42. Nothing was changed.' >&2; exit 1; }",
+        (
+            '[[ "$(toy whoami)" == 42 ]] || '
+            "{ echo 'Stopped: this shell is not signed in to 42. Nothing was changed.' >&2; exit 1; }"
+        ),
         (
             f'f1_backup_backup_id="$(toy CreateBackup --disk d1 --mark {plan.id}-{plan.findings[0].id[:6]} '
             '--place north --query backup.id)"'
