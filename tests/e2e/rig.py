@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,17 @@ import jsonschema
 import psutil
 from mcp import Client, StdioServerParameters
 
+from clouds.local import tiny
+from clouds.local.catalogue import TINY, models_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 class Rig:
     """One client; every result is held against its tool's published schema."""
 
-    def __init__(self, client: Client) -> None:
-        self.client, self.schemas, self.messages = client, dict[str, Any](), list[str]()
+    def __init__(self, client: Client, home: Path) -> None:
+        self.client, self.home, self.schemas, self.messages = client, home, dict[str, Any](), list[str]()
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         if not self.schemas:
@@ -62,7 +67,23 @@ async def rig(home: Path, era: str, *options: str) -> AsyncIterator[Rig]:
     mode = {} if era == "2026-07-28" else {"mode": "legacy"}
     async with Client(server, **mode) as client:
         assert client.protocol_version == era
-        yield Rig(client)
+        yield Rig(client, home)
+
+
+@cache
+def _tiny() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / TINY.file
+        tiny.write(file)
+        return file.read_bytes()
+
+
+def prepared(home: Path) -> Path:
+    """A home that has the tiny model, as after a first deployment: each process that makes it loads numpy for it."""
+    folder = models_folder(home)
+    folder.mkdir(parents=True)
+    (folder / TINY.file).write_bytes(_tiny())
+    return home
 
 
 def left_behind(home: Path) -> list[str]:

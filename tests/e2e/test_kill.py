@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 import clouds
+from tests.e2e.rig import prepared
 from tools import TOOLS, calling
 from tools.context import Session
 from tools.progress import CallProgress
@@ -127,7 +128,7 @@ def test_a_deploy_killed_at_any_moment_is_found_and_can_be_deleted(tmp_path: Pat
 
 def test_a_delete_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
     for number, moment in enumerate(MOMENTS[2:]):
-        home = tmp_path / f"home{number}"
+        home = prepared(tmp_path / f"home{number}")
         call(home, **DEPLOY)
         asked = call(home, "delete_endpoint", ref="k")
         kill_at(home, moment, "delete_endpoint", workers=True, ref="k", confirm=asked["confirm"])
