@@ -32,9 +32,17 @@ def path(home: Path, scan_id: str, ending: str = "json") -> Path:
 
 
 def known(home: Path) -> tuple[str, ...]:
-    """Every scan that is kept, newest first."""
-    folder = home / FOLDER
-    return tuple(sorted((each.stem for each in folder.glob("*.json") if _ID.fullmatch(each.stem)), reverse=True))
+    """Every scan that is kept, newest first. Of two that began in one second the one written later is the newer."""
+    found = [each for each in (home / FOLDER).glob("*.json") if _ID.fullmatch(each.stem)]
+    return tuple(each.stem for each in sorted(found, key=_age, reverse=True))
+
+
+def _age(file: Path) -> tuple[str, int, str]:
+    try:
+        written = file.stat().st_mtime_ns
+    except OSError:  # it was deleted meanwhile
+        written = 0
+    return file.stem[: len("2026-11-29T120000")], written, file.stem
 
 
 def load(home: Path, scan_id: str = "") -> Scan:
