@@ -193,7 +193,7 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
         filter=found.filters,
         prices=f"{pricing.basis} of {dates}" if dates else f"{pricing.basis}, none was needed",
         excludes=", ".join(pricing.excludes) or "nothing",
-        scan_cost=f"{effort.requests:,} requests in {effort.seconds:.1f} s{cost}",
+        scan_cost=f"{effort.requests:,} reads, each with all its pages, in {effort.seconds:.1f} s{cost}",
         bill={line.service: line.usd for line in found.bill.not_covered[:limit]} if found.bill else {},
         files=files,
         notes=tuple(notes),

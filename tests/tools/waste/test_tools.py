@@ -172,6 +172,10 @@ def test_one_finding_is_said_as_one(tmp_path: Path) -> None:
     desk = Desk(tmp_path, many(1))
     desk.scan()
     assert summarize_findings(desk.book).headline == "1 finding, $1.00 a month."
+    told = desk.scan(checks=("disk-free",))
+    assert told.headline == "$1.00 a month ($12.00 a year) in 1 resource that nothing uses; the one check looked."
+    assert told.notes[0].startswith("1 check, 1 place: 1 of 1 pairs of check and place were judged")
+    assert " reads, each with all its pages, in " in told.scan_cost
 
 
 def test_a_kept_finding_can_be_explained(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def _about(scan: Scan) -> str:
         ("prices", f"{pricing.basis}; a month is {pricing.hours_per_month} hours; rates of {dates}"),
         ("not in the prices", ", ".join(pricing.excludes)),
         ("checks", f"{len(scan.checks):,}"),
-        ("requests", f"{effort.requests:,} in {duration(effort.seconds)}; they cost {cost}"),
+        ("reads", f"{effort.requests:,}, each with all its pages, in {duration(effort.seconds)}; they cost {cost}"),
     ]
     if scan.below_minimum:
         lines.append(("left out", f"{scan.below_minimum:,} findings below the least amount"))

@@ -22,7 +22,8 @@ def headline(scan: Scan) -> str:
     cost = f"{money(totals.usd_per_month)} a month ({money(totals.usd_per_year)} a year)"
     if not totals.priced:
         cost = "No price is known" if totals.unpriced else "Nothing to pay"
-    tail = f"; all {len(scan.checks):,} checks looked" if scan.complete else "; NOT everything could be looked at"
+    looked = f"all {len(scan.checks):,} checks" if len(scan.checks) != 1 else "the one check"
+    tail = f"; {looked} looked" if scan.complete else "; NOT everything could be looked at"
     return f"{cost}{about}{tail}."
 
 
@@ -36,13 +37,17 @@ def coverage_words(scan: Scan) -> str:
         parts.append(f"{cover.pairs_not_applicable:,} do{'es' if cover.pairs_not_applicable == 1 else ''} not apply")
     failed = f"{cover.pairs_unread:,} could not be read"
     parts.append(failed if cover.pairs_unread else "none failed")
-    words = f"{len(scan.checks):,} checks, {cover.scopes:,} place{'' if cover.scopes == 1 else 's'}: {', '.join(parts)}"
+    words = f"{_several(len(scan.checks), 'check')}, {_several(cover.scopes, 'place')}: {', '.join(parts)}"
     extra = [
-        (cover.unread, "resources unread"), (cover.unresolved, "unresolved"), (cover.too_new, "too new"),
+        (cover.unread, "unread"), (cover.unresolved, "unresolved"), (cover.too_new, "too new"),
         (cover.managed, "managed elsewhere"),
     ]  # fmt: skip
     counts = ", ".join(f"{count:,} {word}" for count, word in extra if count)
-    return f"{words}; {cover.resources:,} resources looked at{f' ({counts})' if counts else ''}."
+    return f"{words}; {_several(cover.resources, 'resource')} looked at{f' ({counts})' if counts else ''}."
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def who_words(scan: Scan) -> list[str]:
