@@ -186,7 +186,8 @@ def check_capacity(
     shown, showing = capped(found, SHOWN)
     answers = Counter(each.answer for each in found)
     what = word or ", ".join(instance_types)
-    words = ", ".join(f"{answer} in {count}" for answer, count in answers.most_common(4))
+    places = {answer: list(dict.fromkeys(each.scope for each in found if each.answer == answer)) for answer in answers}
+    words = "; ".join(f"{answer} in {_named(places[answer])}" for answer, _ in answers.most_common(4))
     return CapacityView(
         headline=f"{what}: {words or 'nothing is known'}{'; NOT everything could be read' if unread else ''}.",
         count=len(found),
@@ -199,6 +200,11 @@ def check_capacity(
         notes=tuple(reasons),
         next="`check_quota` for permission to ask, or `plan_deployment`.",
     )
+
+
+def _named(places: Sequence[str]) -> str:
+    """Few places by name, more by their number."""
+    return ", ".join(places) if len(places) <= 4 else f"{len(places)} places"
 
 
 def _wanted(accelerator: str, instance_types: Sequence[str]) -> str:

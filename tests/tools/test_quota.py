@@ -94,3 +94,13 @@ def test_capacity_is_asked_of_every_cloud_that_knows_the_place(tmp_path: Path) -
     two = clouds(tmp_path, one=Reader("us-east-2", answer=OFFERED), two=Reader("eastus", answer=OFFERED))
     view = check_capacity(two, accelerator="T4", regions=("eastus",))
     assert (view.count, view.by_answer) == (1, {"offered": 1})
+    assert view.headline == "T4: offered in eastus."
+
+
+def test_what_is_known_of_few_places_names_them_and_of_many_counts_them(tmp_path: Path) -> None:
+    every = {f"c{number}": OFFERED.model_copy(update={"scope": f"place-{number}"}) for number in range(6)}
+    few = {name: every[name] for name in ("c0", "c1")}
+    for rows, words in ((few, "place-0, place-1"), (every, "6 places")):
+        readers = {name: Reader(answer=row) for name, row in rows.items()}
+        view = check_capacity(clouds(tmp_path, **readers), accelerator="T4")
+        assert view.headline == f"T4: offered in {words}."
