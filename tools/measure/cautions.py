@@ -11,6 +11,7 @@ from tools.measure.host import why_noisy
 from tools.measure.record import BatchRecord, Caution, Part, RequestRecord, Run
 from tools.measure.stats import percentile, spread
 
+CLIENT_LIMIT = "client_limit"
 CACHED = "cached_prompt"
 CUT_OFF = "cut_off"
 EMPTY = "empty"
@@ -26,6 +27,12 @@ SLOW_MS = 100.0
 """A first token that took five times as long as that of half of its batch, and more than a tenth of a second."""
 UNTIMED = {"answers", "drafters", "ladder", "toolcalls", "functions"}
 """Parts that have no figure of the time to a first token."""
+NO_TIMES = {"answers", "toolcalls", "functions"}
+"""Parts that only count answers: a client that was busy or late changes none of them."""
+LITTLE = 0.01
+"""Probability on the labels of all tokens below which a read says little."""
+APART = {"warm-up", "sample"}
+"""Batches that are in no figure."""
 EXCEPT = {"paced": " (but a stalled reply that came to its end is in the times from when due)"}
 UNSTEADY = 0.15
 """Repeats of the same batch that differ by more than this share of their median."""
@@ -47,7 +54,9 @@ def request_cautions(request: RequestRecord) -> Iterator[str]:
 def judge(run: Run) -> tuple[Caution, ...]:
     """Every warning of a run, the gravest first."""
     return tuple(
-        each for judged in (_weights, _client, _host, _accelerator, _unsteady, _slow, _parts) for each in judged(run)
+        each
+        for judged in (_weights, _client, _host, _accelerator, _unsteady, _slow, _labels, _parts)
+        for each in judged(run)
     )
 
 
@@ -60,19 +69,35 @@ def _weights(run: Run) -> Iterator[Caution]:
 
 
 def _client(run: Run) -> Iterator[Caution]:
-    limited = [
-        (part, batch) for part in run.parts if part.name != "answers" for batch in part.batches if _limited(batch)
-    ]
+    limited = list(_limiting(run))
     if limited:
-        names = ", ".join(dict.fromkeys(f"{part.name} {batch.label}" for part, batch in limited))
+        names = ", ".join(dict.fromkeys(_named(part, batch) for part, batch in limited))
         cpu = max(batch.client_cpu for _, batch in limited)
         lag = max(batch.client_lag_p99_ms or 0.0 for _, batch in limited)
         yield Caution(
-            kind="client_limit",
+            kind=CLIENT_LIMIT,
             text=f"The measuring client may have been the limit in {names}: it used up to {100 * cpu:.0f} % of a core "
             f"and its event loop was up to {lag:.0f} ms late (p99). The figures of {names} are not the endpoint's "
             "alone; measure again from a machine with less to do.",
         )
+
+
+def limited_parts(run: Run) -> set[str]:
+    """The parts in which the client may have been the limit; all of them in a run that says so and kept no batches."""
+    if not any(each.kind == CLIENT_LIMIT for each in run.warnings):
+        return set()
+    return {part.name for part, _ in _limiting(run)} or {part.name for part in run.parts}
+
+
+def _limiting(run: Run) -> Iterator[tuple[Part, BatchRecord]]:
+    for part in run.parts:
+        for batch in part.batches if part.name not in NO_TIMES else ():
+            if batch.label not in APART and _limited(batch):
+                yield part, batch
+
+
+def _named(part: Part, batch: BatchRecord) -> str:
+    return batch.label if batch.label.startswith(part.name) else f"{part.name} {batch.label}"
 
 
 def _limited(batch: BatchRecord) -> bool:
@@ -106,7 +131,8 @@ def _unsteady(run: Run) -> Iterator[Caution]:
 
 def _slow(run: Run) -> Iterator[Caution]:
     slow = total = 0
-    for batch in (batch for part in run.parts if part.name != "answers" for batch in part.batches):
+    timed = (part for part in run.parts if part.name not in NO_TIMES)
+    for batch in (batch for part in timed for batch in part.batches if batch.label not in APART):
         ttfts = [each.ttft_ms for each in batch.requests if each.kind == "ok" and each.ttft_ms is not None]
         limit = max(SLOW_MS, SLOW_RATIO * percentile(ttfts, 0.5)) if ttfts else 0.0
         slow, total = slow + sum(ttft > limit for ttft in ttfts), total + len(ttfts)
@@ -115,6 +141,16 @@ def _slow(run: Run) -> Iterator[Caution]:
             kind="slow_first",
             text=f"{slow} of {total} replies took more than {SLOW_RATIO:g} times their batch's median to the first "
             "token; they are in the figures, since the endpoint did that.",
+        )
+
+
+def _labels(run: Run) -> Iterator[Caution]:
+    mass = run.figure("decisions.label_mass")
+    if mass is not None and mass.value is not None and mass.value < LITTLE:
+        yield Caution(
+            kind="label_mass",
+            text=f"The labels of a decision hold {100 * mass.value:.2g} % of the probability (median): the model would "
+            "say something else, and what is read of them sums to one regardless.",
         )
 
 
@@ -138,7 +174,8 @@ def _counted(part: Part) -> Iterator[Caution]:
             text=f"{where}: {count} of {part.requests} replies came without usage: those of fixed length count as "
             "their limit, of others the chunks were counted.",
         )
-    if (count := part.cautions.get(ONE_PIECE, 0)) and part.name not in UNTIMED:
+    count = part.cautions.get(ONE_PIECE, 0)  # a few come so where the client was late; a buffer does it to all
+    if 2 * count >= max(part.requests, 1) and part.name not in UNTIMED:
         yield Caution(
             kind=ONE_PIECE,
             text=f"{where}: {count} of {part.requests} replies came in one piece: the endpoint, or something on the "

@@ -138,16 +138,16 @@ def _next(comparison: Comparison) -> str:
 
 
 def _against(versus: Versus, base: str, limit: int) -> Against:
-    main = [_figure(row) for row in versus.rows if row.main]
+    main = [_figure(row) for row in versus.rows if row.main and not _only_one(row)]
     rest = [_figure(row) for row in versus.rows if not row.main] if limit > SHOWN else []
-    shown, showing = capped([*main, *_facts(versus), *rest], limit)
+    shown, _ = capped([*main, *_facts(versus), *rest], limit)
     total = len(versus.rows) + len(versus.facts)
     row = versus.answers
     return Against(
         run=versus.run,
         name=versus.name,
         figures=shown,
-        showing=showing or (f"{len(shown)} of {total}" if len(shown) < total else ""),
+        showing=f"{len(shown)} of {total}" if len(shown) < total else "",
         better=versus.verdicts.get("better", 0),
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
@@ -156,6 +156,11 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
         items=tuple(f"{part}: {_counted(each, base, versus.name)}" for part, each in versus.items.items()),
         moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
     )
+
+
+def _only_one(row: Row) -> bool:
+    """A figure of a measurement that one of the two did not make: what they measured stands above the table."""
+    return "was not measured in one of them" in row.why
 
 
 def _counted(row: AnswersRow, base: str, name: str) -> str:
@@ -206,6 +211,8 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _table(each: Against, base: str) -> str:
+    if not each.figures:
+        return f"{escape(base)} and {escape(each.name)} have no figure in common."
     lines = [f"| | {escape(base)} | {escape(each.name)} | ratio | range | verdict |", "|---|--:|--:|--:|---|---|"]
     for row in each.figures:
         cells = ["" if value is None else number(value) for value in (row.base, row.other)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +20,7 @@ from tools.result import Result, bounded, capped
 from tools.settings import Settings
 
 State = Literal["", "complete", "incomplete", "failed"]
+LEVEL = re.compile(r"(?:load|knee)\.\d+\.tokens_per_second")
 
 
 class RunRow(Record):
@@ -89,7 +91,7 @@ def list_runs(
         failed=states["failed"],
         unreadable=unreadable[:5],
         by_endpoint=dict(Counter(run.subject.ref for run in kept).most_common(10)),
-        filter={**chosen, **nothing} or {"none": "all runs"},
+        filter={**chosen, **nothing},
         showing=showing,
         pending=pending[:10],
         rows=shown,
@@ -111,10 +113,16 @@ def _reports(place: Path, shelf: Sequence[store.Shelf]) -> tuple[str, ...]:
 
 
 def _next(kept: Sequence[Run]) -> str:
+    """The newest complete run against the last one before it that measured the same things."""
     if not kept:
         return "`measure_model` makes a run."
-    complete = [run.id for run in kept if run.state == "complete"][:2]
-    return f'`compare_runs(runs=["{complete[1]}", "{complete[0]}"])`.' if len(complete) == 2 else ""
+    complete = [run for run in kept if run.state == "complete"]
+    for place, run in enumerate(complete):
+        parts = {part.name for part in run.parts}
+        for before in complete[place + 1 :]:
+            if parts & {part.name for part in before.parts} or not parts:
+                return f'`compare_runs(runs=["{before.id}", "{run.id}"])`.'
+    return ""
 
 
 def _pending(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -124,10 +132,13 @@ def _pending(runs: Sequence[Run]) -> tuple[str, ...]:
 
 def _row(run: Run) -> RunRow:
     decode = run.figure("decode.tokens_per_second")
-    load = run.part("load")
-    rates = [each for each in load.figures if each.main and each.unit == "tokens/s" and each.value] if load else []
+    rates = [
+        each
+        for part in run.parts
+        for each in part.figures
+        if part.name in {"load", "knee"} and LEVEL.fullmatch(each.key) and each.value
+    ]
     best = max(rates, key=lambda each: each.value or 0.0, default=None)
-    right = run.figure("answers.right")
     return RunRow(
         run=run.id,
         state=run.state,
@@ -138,9 +149,19 @@ def _row(run: Run) -> RunRow:
         decode_tokens_per_second=_rounded(decode.value if decode else None),
         best_tokens_per_second=_rounded(best.value if best else None),
         best_at_once=int(best.key.split(".")[1]) if best else None,
-        right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
+        right="; ".join(_right(run)),
         missing=bounded("; ".join(run.missing) or run.failure, 160) if run.state != "complete" else "",
     )
+
+
+def _right(run: Run) -> Iterator[str]:
+    """Right answers of each measurement that asks; the forty of `answers` need no name."""
+    for part in run.parts:
+        for each in part.figures:
+            if each.main and each.unit == "answers" and each.value is not None:
+                arm = each.key.split(".")[1]
+                name = part.name if arm in {"right", "found"} else f"{part.name} {arm}"
+                yield f"{each.value:.0f} of {each.n}" + ("" if name == "answers" else f" ({name})")
 
 
 def _rounded(value: float | None) -> float | None:

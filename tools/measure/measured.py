@@ -108,7 +108,7 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
         answers_right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
         answers_seconds=value_of(wall),
         levels=levels,
-        figures=tuple(other_figures(first))[:FIGURES],
+        figures=tuple(other_figures(first)[:FIGURES]),
         errors=dict(sum((Counter(part.errors) for part in first.parts), Counter())),
         run_usd=None if first.run_usd is None else rounded(first.run_usd, 4),
         client_cpu_percent=None if cpu is None else round(100 * cpu, 1),
@@ -165,7 +165,7 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     ]
     if facts:
         yield f"{'; '.join(facts)[0].upper()}{'; '.join(facts)[1:]}."
-    if (total := len(list(other_figures(run)))) > FIGURES:
+    if (total := len(other_figures(run))) > FIGURES:
         yield f"{FIGURES} of {total} figures of these measurements are shown; the file has all."
     yield _cost_line(run)
     if run.costs and run.price and run.price.hourly:

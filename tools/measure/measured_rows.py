@@ -16,6 +16,7 @@ OWN = {"decode", "load", "answers"}
 """Measurements whose figures have fields of their own."""
 FIGURES = 30
 """Other figures that are shown; the file has all."""
+FINER = re.compile(r"_p9\d_ms$|\.itl_|\.ttfa_|\.tokens_per_chunk$|_late_|\.due_per_second$")
 
 
 class LevelRow(Record):
@@ -114,11 +115,21 @@ def headline_part(run: Run, figure: Figure) -> str:
     return f"{text} (always the most frequent answer: {number(four(100 * majority.value))} %)"
 
 
-def other_figures(run: Run) -> Iterator[OtherFigure]:
-    """All figures of those parts."""
-    for part in run.parts:
-        for each in part.figures if part.name not in OWN else ():
-            yield OtherFigure(figure=each.label, value=value_of(each), range=range_of(each), why=each.why)
+def other_figures(run: Run) -> list[OtherFigure]:
+    """All figures of those parts: of each part in turn what is looked for first, the finer ones last."""
+    ranked = [sorted(part.figures, key=_rank) for part in run.parts if part.name not in OWN]
+    share = max(1, FIGURES // max(1, len(ranked)))
+    first = [each for figures in ranked for each in figures[:share]]
+    rest = sorted((each for figures in ranked for each in figures[share:]), key=_rank)
+    return [
+        OtherFigure(figure=each.label, value=value_of(each), range=range_of(each), why=each.why)
+        for each in (*first, *rest)
+    ]
+
+
+def _rank(figure: Figure) -> int:
+    """0 main, 1 usual, 2 finer than a glance needs: high quantiles, gaps, shares of chunks."""
+    return 0 if figure.main else 2 if FINER.search(figure.key) else 1
 
 
 def level_rows(run: Run) -> Iterator[LevelRow]:

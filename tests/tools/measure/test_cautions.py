@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.tools.measure.made import batch, items, made, part, rate, request
-from tools.measure.cautions import judge, request_cautions
-from tools.measure.record import Accelerator, HostCheck, RequestRecord, Run
+from tools.measure.cautions import judge, limited_parts, request_cautions
+from tools.measure.record import Accelerator, Caution, HostCheck, RequestRecord, Run
 
 STEADY = HostCheck(calibration_ms_before=(5.0,), calibration_ms_after=(5.1,), load_before=0.2, steal_percent=0.0)
 
@@ -51,8 +51,39 @@ def test_a_late_client_matters_less_where_the_first_token_takes_long() -> None:
     assert kinds(load([request(ttft_ms=300.0)], client_lag_p99_ms=11.0)) == ["client_limit"]
 
 
-def test_the_answers_are_no_timing_so_that_a_busy_client_is_no_matter_there() -> None:
-    assert kinds(run(parts=(part("answers", batches=(batch(client_cpu=0.9),)),))) == []
+@pytest.mark.parametrize("name", ["answers", "toolcalls", "functions"])
+def test_answers_are_no_timing_so_that_a_busy_client_is_no_matter_there(name: str) -> None:
+    slow = [*(request() for _ in range(5)), request(ttft_ms=900.0)]
+    assert kinds(run(parts=(part(name, batches=(batch(client_cpu=0.9, requests=slow),)),))) == []
+
+
+def test_what_is_in_no_figure_is_in_no_warning() -> None:
+    slow = [*(request() for _ in range(5)), request(ttft_ms=900.0)]
+    warm = batch("warm-up", client_cpu=0.9, requests=slow)
+    assert kinds(run(parts=(part("knee", batches=(warm,)),))) == []
+
+
+def test_the_client_was_the_limit_in_the_parts_that_it_was() -> None:
+    parts = (part("load", batches=(batch(client_cpu=0.9),)), part("decode", batches=(batch("short", 1),)))
+    limited = run(parts=parts)
+    assert limited_parts(limited) == set()
+    assert limited_parts(limited.model_copy(update={"warnings": judge(limited)})) == {"load"}
+    told = {"warnings": (Caution(kind="client_limit", text="t"),), "parts": (part("load"), part("decode"))}
+    assert limited_parts(run(**told)) == {"load", "decode"}
+
+
+def test_few_replies_in_one_piece_are_no_buffer_on_the_way() -> None:
+    assert kinds(load([request()] * 4, cautions={"one_piece": 1})) == []
+    assert kinds(load([request()] * 4, cautions={"one_piece": 2})) == ["one_piece"]
+
+
+def test_labels_that_hold_almost_nothing_are_named() -> None:
+    def mass(value: float) -> Run:
+        return run(parts=(part("decisions", [rate("decisions.label_mass", "m", value, ())]),))
+
+    (warning,) = judge(mass(0.005))
+    assert warning.text.startswith("The labels of a decision hold 0.5 % of the probability (median)")
+    assert kinds(mass(0.02)) == []
 
 
 def test_a_host_that_slowed_down_is_noisy() -> None:

@@ -120,6 +120,17 @@ def test_three_runs_have_a_table_each_and_the_repeat_shows_drift(compared: Any, 
     assert len(found.text()) < 6_000
 
 
+def test_figures_of_one_run_only_are_counted_and_not_lined_up(compared: Any, book: Book) -> None:
+    load = BF16.model_copy(update={"parts": BF16.parts[1:2], "costs": ()})
+    decode = QAT.model_copy(update={"parts": QAT.parts[:1], "costs": ()})
+    shelve(book.home / "runs", load, decode)
+    found = compared("bf16", "qat")
+    assert found.headline == "qat and bf16 have no speed in common."
+    assert [row.figure for row in found.runs[0].figures] == ["KV cache tokens"]
+    assert (found.runs[0].showing, found.runs[0].cannot_say) == ("1 of 3", 2)
+    assert "measurements (load / decode)" in found.differs
+
+
 def test_a_run_given_twice_or_not_there_is_refused(compared: Any, book: Book) -> None:
     shelve(book.home / "runs", BF16)
     with pytest.raises(InvalidInput, match="twice"):

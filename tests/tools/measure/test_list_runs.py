@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.tools.measure.made import items, made, part
+from tests.tools.measure.made import items, made, part, rate
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.list_runs import RunRow, list_runs
-from tools.measure.record import Run
+from tools.measure.measurement import figure_of
+from tools.measure.record import Figure, Run
 from tools.settings import Settings
 
 
@@ -78,7 +79,8 @@ def test_filters_are_echoed_and_one_that_matches_nothing_is_named(listed: Any, b
     shelve(book, made("a"), made("b", state="failed", failure="no reply"))
     assert (listed(state="failed").count, listed(state="failed").filter) == (1, {"state": "failed"})
     assert listed(contains="zzz").filter == {"contains": "zzz", "no_such_run": "zzz"}
-    assert listed().filter == {"none": "all runs"}
+    assert listed().filter == {}
+    assert "filter: none\n" in listed().text()
 
 
 def test_rows_are_capped_and_counts_are_not(listed: Any, book: Book) -> None:
@@ -93,6 +95,31 @@ def test_a_file_that_cannot_be_read_is_counted_with_its_reason(listed: Any, book
     found = listed()
     assert (found.count, found.unreadable) == (1, ("junk.json is not JSON",))
     assert found.headline == "1 run: 1 complete; 1 file could not be read."
+
+
+def test_runs_of_other_measurements_are_told_too(listed: Any, book: Book) -> None:
+    def counted(key: str, value: float, n: int) -> Figure:
+        return figure_of(key, key, "answers", value, (), formula="f", main=True, n=n)
+
+    ladder = part("ladder", [counted("ladder.right", 22, 24)])
+    tools = part("toolcalls", [counted("toolcalls.count.right", 60, 68), counted("toolcalls.rows.right", 41, 68)])
+    knee = part("knee", [rate(f"knee.{n}.tokens_per_second", "k", 100.0 * n, (), main=False) for n in (1, 2)])
+    shelve(book, made("a").model_copy(update={"parts": (ladder, tools, knee)}))
+    (row,) = listed().rows
+    assert row.right == "22 of 24 (ladder); 60 of 68 (toolcalls count); 41 of 68 (toolcalls rows)"
+    assert (row.best_tokens_per_second, row.best_at_once) == (200.0, 2)
+
+
+def test_what_is_compared_next_measured_the_same(listed: Any, book: Book) -> None:
+    runs = [
+        made("a", 50.0, started="2026-01-01"),
+        made("b", started="2026-01-02").model_copy(update={"parts": (part("ladder"),)}),
+        made("c", 60.0, started="2026-01-03"),
+    ]
+    shelve(book, *runs[:2])
+    assert listed().next == ""
+    shelve(book, runs[2])
+    assert listed().next == '`compare_runs(runs=["a", "c"])`.'
 
 
 def test_answers_are_shown_of_how_many(listed: Any, book: Book) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.tools.measure.ladder.test_asking import knows
-from tests.tools.measure.made import engine, made
+from tests.tools.measure.made import engine, made, part, rate
 from tests.tools.measure.scripted import Said, run_of, speaking
 from tools.measure.measured import result_of
 from tools.measure.measured_rows import OtherFigure
@@ -39,6 +39,18 @@ def test_the_headline_and_the_table_have_the_figures_of_a_ladder(tmp_path: Path)
     text, data = result.text(), json.dumps(result.structured())
     assert "| capital, right of 8 | 8 |" in text
     assert "capital, right of 8" in data
+
+
+def test_what_is_looked_for_first_stands_first_in_every_part() -> None:
+    names = ["load.1", "kept", "ttft_p50_ms", "ttft_p99_ms", "itl_p50_ms", *(f"extra{n}" for n in range(30))]
+    knee = part("knee", [rate(f"knee.{name}", f"knee {name}", 1.0, (), main=name == "kept") for name in names])
+    ladder = part("ladder", [rate("ladder.right", "ladder right", 1.0, ())])
+    run = made("a").model_copy(update={"parts": (knee, ladder)})
+    shown = [each.figure for each in result_of([Measured(Path("x.json"), run)]).figures]
+    assert len(shown) == 30
+    assert shown[:4] == ["knee kept", "knee load.1", "knee ttft_p50_ms", "knee extra0"]
+    assert "ladder right" in shown
+    assert not {"knee ttft_p99_ms", "knee itl_p50_ms"} & set(shown)
 
 
 def test_a_measurement_that_could_not_be_made_says_why_in_both_forms(tmp_path: Path) -> None:

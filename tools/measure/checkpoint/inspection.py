@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from clouds.base import Progress
 from clouds.errors import InvalidInput
-from tools.figures import size
+from tools.figures import number, size
 from tools.measure.checkpoint.cast import CastCounts, f16_cast
 from tools.measure.checkpoint.digest import file_sha256, tensors_sha256
 from tools.measure.checkpoint.fits import UTILISATION, Fit, fits, formula
@@ -132,7 +132,11 @@ def _headline(parameters: int, total: int, parts: Sequence[PartSize], rows: Sequ
     if held is None:
         return f"{text}; fits none of the {len(rows)} accelerators asked for."
     tokens = f" with {held.kv_tokens:,} KV tokens" if held.kv_tokens is not None else ""
-    full = f", {held.full_contexts:.3g} requests of {context:,}" if held.full_contexts is not None else ""
+    full = (
+        f", {number(float(f'{held.full_contexts:.3g}'))} requests of {context:,}"
+        if held.full_contexts is not None
+        else ""
+    )
     return f"{text}; the smallest that holds it is {held.accelerator}{tokens}{full}."
 
 

@@ -15,6 +15,8 @@ MEASURED = ("_seconds", "_gib")
 """How the names of an engine's own measurements end: how long its start took, where its memory went."""
 CHECKPOINT = {"model_sha256", "parameters", "weights_bytes", "quantization"}
 """Facts of the weights themselves: listed only where the model's name does not say it already."""
+OF_A_PRICE = {"price as of", "price source", "price basis"}
+"""Where a price comes from: listed only where the price itself is the same."""
 UNSEEN = ""
 BASE, AGAIN = "base", " again"
 """The variant that the others are compared with, and how the name of its repeat ends."""
@@ -43,6 +45,8 @@ def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
     if any(each.what == "model" for each in unlike):
         said = {f"engine {_words(name)}" for name in CHECKPOINT}
         unlike = [each for each in unlike if each.what not in said]
+    if any(each.what.startswith("price usd") for each in unlike):
+        unlike = [each for each in unlike if each.what not in OF_A_PRICE]
     return tuple(unlike)
 
 

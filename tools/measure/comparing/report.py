@@ -54,7 +54,7 @@ def _against(versus: Versus, base: str) -> str:
         clauses.append(_cost(costs[-1]))
     asked = [f"answers: {_answers(versus.answers, base, versus.name)}"] if versus.answers else []
     asked += [f"{part}: {_answers(row, base, versus.name)}" for part, row in versus.items.items()]
-    speeds = " and ".join(clauses) or ("" if asked else "no speed can be compared")
+    speeds = " and ".join(clauses) or ("" if asked else f"and {base} have no speed in common")
     return f"{versus.name} {'; '.join(each for each in (speeds, *asked) if each)}."
 
 
@@ -87,7 +87,7 @@ def _only_repeats(found: Comparison) -> str:
     largest = [each.largest_percent for each in found.repeats if each.largest_percent is not None]
     words = f"at most {max(largest):.2g} % apart on any speed" if largest else "no speed in common"
     same = f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}"
-    return f"{same}. Nothing that was recorded differs between these runs."
+    return f"{same}. Nothing was recorded that could make a figure differ."
 
 
 def span_of(row: Row) -> str:
@@ -151,7 +151,8 @@ def _state(run: Run) -> Iterator[str]:
     if run.state != "complete":
         yield f"{run.id} is {run.state}; missing: {'; '.join(run.missing) or run.failure or 'not known'}."
     if run.warnings:
-        yield f"{run.id} has warnings: {', '.join(each.kind for each in run.warnings)} (in its file)."
+        kinds = dict.fromkeys(each.kind for each in run.warnings)
+        yield f"{run.id} has warnings: {', '.join(kinds)} (in its file)."
 
 
 def _drift(each: Repeat, base: str) -> str:

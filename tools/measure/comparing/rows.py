@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clouds.models import Record
+from tools.measure.cautions import limited_parts
 from tools.measure.comparing.differences import shape_problems
 from tools.measure.measurement import figure_of
 from tools.measure.record import Figure, Run
@@ -44,7 +45,7 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
     found: list[Row] = []
     for part in dict.fromkeys(part.name for run in (base, other) for part in run.parts):
         problems = shape_problems(base, other, part)
-        if limited := _warned(base, other, "client_limit"):
+        if limited := [run.id for run in (base, other) if run.part(part) and part in limited_parts(run)]:
             problems = (*problems, f"the client was the limit in {' and '.join(limited)}")
         unsteady = bool(_warned(base, other, "noisy_host"))
         figures = {run.id: dict(_figures(run, part)) for run in (base, other)}

@@ -9,16 +9,14 @@ from tools.measure.decisions.items import Item
 from tools.measure.decisions.summary import Decision
 
 FIRST = 5
-LITTLE = 0.01
 
 
 class Smoke(Record):
-    """`ok` is whether the run goes on. A doubt lets it go on and stands in the record."""
+    """`ok` is whether the run goes on. Labels that hold little probability do not stop it: the run warns of them."""
 
     ok: bool
     labels_returned: tuple[int, ...]
     problem: str = ""
-    doubt: str = ""
 
 
 def smoke_items(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -45,8 +43,4 @@ def smoke(decisions: Sequence[Decision]) -> Smoke:
     if not any(returned):
         problem = "no label came back on any item: ask for more log-probabilities, or change the prompt's last line"
         return Smoke(ok=False, labels_returned=returned, problem=problem)
-    mass = sorted(read.label_mass for read in reads)[len(reads) // 2]
-    doubt = ""
-    if mass < LITTLE:
-        doubt = f"the labels hold {100 * mass:.2g} % of the probability: the read makes them sum to one regardless"
-    return Smoke(ok=True, labels_returned=returned, doubt=doubt)
+    return Smoke(ok=True, labels_returned=returned)

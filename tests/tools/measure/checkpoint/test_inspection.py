@@ -17,7 +17,7 @@ def test_the_headline_answers_how_large_and_what_holds_it(model: Path) -> None:
     tokens = int((15 * 1024**3 * 0.92 - 547_328) / 256)
     assert found.headline == (
         "273,664 parameters in 547,328 B (196,608 B experts and 147,456 B dense MLP); the smallest that holds it is T4 "
-        f"with {tokens:,} KV tokens, {tokens / 4096:.3g} requests of 4,096."
+        f"with {tokens:,} KV tokens, {float(f'{tokens / 4096:.3g}'):,.0f} requests of 4,096."
     )
     assert [row.accelerator for row in found.fits_on] == ["T4", "v6e"]
     assert (found.parameters, found.bytes, sum(part.tensors for part in found.parts)) == (273_664, 547_328, 25)

@@ -181,8 +181,8 @@ def test_the_same_thing_measured_twice_is_a_repeat_and_still_set_against_the_bas
     found = compare(runs)
     assert ([each.run for each in found.versus], len(found.repeats)) == (["bf16-2"], 1)
     assert report.headline(found) == (
-        "bf16 was measured 2 times: at most 0.39 % apart on any speed. Nothing that was recorded differs between these "
-        "runs."
+        "bf16 was measured 2 times: at most 0.39 % apart on any speed. Nothing was recorded that could make a figure "
+        "differ."
     )
     assert versus(found).rows[0].verdict == "within noise"
     assert versus(found).answers.identical == 40  # type: ignore[union-attr]
