@@ -60,7 +60,8 @@ def read_items(path: Path, *, limit: int | None = None, expected_sha256: str = "
     data = path.read_bytes()
     found = sha256(data).hexdigest()
     if expected_sha256 and found != expected_sha256:
-        raise InvalidInput("items", f"sha256 is {found}", fix="Use the file that the plan was written for.")
+        problem = f"of {path.name} the sha256 is {found}, not {expected_sha256[:64]}"
+        raise InvalidInput("options", problem, fix="Use the file that the hash was taken of.")
     return ItemSet(path.name, found, parse(json_lines(data), limit))
 
 
