@@ -16,6 +16,8 @@ OWN = {"decode", "load", "answers"}
 """Measurements whose figures have fields of their own."""
 FIGURES = 30
 """Other figures that are shown; the file has all."""
+MANY = re.compile(r"(?:knee\.|drafters\.at_)\d+\.tokens_per_second")
+"""Throughput at a level of measurements that have no table of levels."""
 FINER = re.compile(r"_p9\d_ms$|\.itl_|\.ttfa_|\.tokens_per_chunk$|_late_|\.due_per_second$")
 
 
@@ -160,13 +162,20 @@ def _failed(load: Part | None, level: int) -> int:
 def variant_row(each: Measured) -> VariantRow:
     """One run of a walk in a row."""
     run = each.run
+    alone = run.figure("decode.tokens_per_second") or run.figure("drafters.tokens_per_second")
     rates = [row.tokens_per_second for row in level_rows(run) if row.tokens_per_second is not None]
+    rates += [
+        four(each.value)
+        for part in run.parts
+        for each in part.figures
+        if MANY.fullmatch(each.key) and each.value is not None
+    ]
     right = run.figure("answers.right")
     return VariantRow(
         variant=run.subject.variant,
         run=run.id,
         state=run.state,
-        decode_tokens_per_second=value_of(run.figure("decode.tokens_per_second")),
+        decode_tokens_per_second=value_of(alone),
         best_tokens_per_second=max(rates, default=None),
         right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
         error=each.error,

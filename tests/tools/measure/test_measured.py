@@ -10,7 +10,7 @@ from tests.tools.measure.ladder.test_asking import knows
 from tests.tools.measure.made import engine, made, part, rate
 from tests.tools.measure.scripted import Said, run_of, speaking
 from tools.measure.measured import result_of
-from tools.measure.measured_rows import OtherFigure
+from tools.measure.measured_rows import OtherFigure, variant_row
 from tools.measure.walk import Measured
 
 
@@ -51,6 +51,16 @@ def test_what_is_looked_for_first_stands_first_in_every_part() -> None:
     assert shown[:4] == ["knee kept", "knee load.1", "knee ttft_p50_ms", "knee extra0"]
     assert "ladder right" in shown
     assert not {"knee ttft_p99_ms", "knee itl_p50_ms"} & set(shown)
+
+
+def test_a_walk_over_drafters_has_its_speeds_in_the_table() -> None:
+    figures = [
+        rate("drafters.tokens_per_second", "d", 41.0, ()),
+        rate("drafters.at_4.tokens_per_second", "4", 90.0, (), main=False),
+        rate("drafters.at_16.tokens_per_second", "16", 80.0, (), main=False),
+    ]
+    row = variant_row(Measured(Path("x.json"), made("a").model_copy(update={"parts": (part("drafters", figures),)})))
+    assert (row.decode_tokens_per_second, row.best_tokens_per_second) == (41.0, 90.0)
 
 
 def test_a_measurement_that_could_not_be_made_says_why_in_both_forms(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from clouds.models import Record
+from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.drafters.prompts import KINDS
 from tools.measure.record import Run
 from tools.measure.statistics.drift import drift
@@ -13,6 +14,7 @@ from tools.measure.statistics.kinds import KindRatios, by_kind
 
 PART = "drafters"
 RATE = "drafters.tokens_per_second"
+BASES = {"", BASE, BASE + AGAIN}
 FEWEST = 0.5
 """Guesses a step below which a step's time says nothing of what a guess costs."""
 
@@ -56,7 +58,9 @@ def sweep(runs: Sequence[Run], names: Mapping[str, str]) -> Sweep | None:
     shape = _shape(plain)
     alike = [plain, *(run for run in having if run is not plain and _shape(run) == shape)]
     rows = tuple(_row(plain, run, names.get(run.id, run.id)) for run in alike)
-    return Sweep(plain=names.get(plain.id, plain.id), rows=rows, notes=tuple(_notes(rows, len(having) - len(alike))))
+    idle = {row.name for row, run in zip(rows, alike, strict=True) if run.subject.variant not in BASES}
+    notes = tuple(_notes(rows, len(having) - len(alike), idle))
+    return Sweep(plain=names.get(plain.id, plain.id), rows=rows, notes=notes)
 
 
 def _shape(run: Run) -> object:
@@ -115,7 +119,8 @@ def _ratios(run: Run, plain: Run, before: str, after: str) -> dict[int, float]:
     return dict(sorted(found.items()))
 
 
-def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
+def _notes(rows: Sequence[SweepRow], other_shape: int, idle: set[str]) -> Iterator[str]:
+    """`idle` names the settings of which one that drafted nothing is no base: its drafter found nothing to guess."""
     yield from (_line(row) for row in rows if row.drafted)
     drafting = [row for row in rows if row.drafted and row.times_plain is not None]
     if drafting:
@@ -129,7 +134,8 @@ def _notes(rows: Sequence[SweepRow], other_shape: int) -> Iterator[str]:
         yield from _turning(row, "at once", {1: row.times_plain or 0.0, **row.at})
     plains = [row for row in rows[1:] if row.drafted == 0 and row.times_plain is not None]
     for row in plains:
-        yield f"{row.name}, without a drafter again, is {_away(rows[0], drafting, row)}"
+        what = "drafted nothing in these replies and is" if row.name in idle else "without a drafter again, is"
+        yield f"{row.name}{' ' if row.name in idle else ', '}{what} {_away(rows[0], drafting, row)}"
     if other_shape:
         yield f"{other_shape} runs measured other prompts and are not in the sweep"
 

@@ -116,6 +116,23 @@ def test_the_base_again_shows_how_far_it_moved() -> None:
     assert found.notes[-1] == "none-again, without a drafter again, is -0.7 % away from the first"
 
 
+def test_a_drafter_that_found_nothing_to_guess_is_no_base() -> None:
+    def variant(run: Run, name: str) -> Run:
+        return run.model_copy(update={"subject": run.subject.model_copy(update={"variant": name})})
+
+    runs = [
+        variant(drafting("a", 0, 100.0), "base"),
+        variant(drafting("b", 0, 98.0), "flags=--spec-type ngram-simple"),
+        variant(drafting("c", 0, 99.0), "base again"),
+    ]
+    found = sweep(runs, {})
+    assert found is not None
+    assert found.notes == (
+        "b drafted nothing in these replies and is -2.0 % away from the first",
+        "c, without a drafter again, is -1.0 % away from the first",
+    )
+
+
 def test_a_gain_no_larger_than_the_drift_is_named() -> None:
     runs = [drafting("none", 0, 100.0), drafting("one", 1, 103.0), drafting("none-again", 0, 95.0)]
     found = sweep(runs, {})
