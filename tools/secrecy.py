@@ -21,7 +21,9 @@ _PUBLIC_TOKENS = {
     "prompt", "request", "sep", "stop", "unk",
 }  # fmt: skip
 """`token` after one of these belongs to paging, to idempotency or to a tokenizer."""
-_REFERENCE = re.compile(r"(?:env:|file:|\$\{?[A-Z_]|\$\{\{keyvault:https://|\*{3}|<|\(withheld|arn:|projects/|https://[^?]*$)")
+_REFERENCE = re.compile(
+    r"(?:env:|file:|\$\{?[A-Z_]|\$\{\{keyvault:https://|\*{3}|<|\(withheld|arn:|projects/|https://[^?]*$)"
+)
 """A value that only says where the secret is."""
 _VALUE = re.compile(
     r"""sk-[A-Za-z0-9_-]{16,} | hf_[A-Za-z0-9]{16,} | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_\w{20,}

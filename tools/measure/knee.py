@@ -129,7 +129,18 @@ def figures(plan: KneePlan, taken: Taken) -> tuple[Figure, ...]:
     why = "" if knee else why if any(rates.values()) else "no good reply"
     highest = max(rates, key=lambda level: rates[level], default=0)
     rows = [
-        figure_of("knee.at_once", "knee, at once", "requests", knee, (), formula="knee", better="higher", n=1, why=why),
+        figure_of(
+            "knee.at_once",
+            "knee, at once",
+            "requests",
+            knee,
+            (),
+            formula="knee",
+            better="higher",
+            main=knee is not None,
+            n=1,
+            why=why,
+        ),
         figure_of(
             "knee.tokens_per_second",
             "at the knee, tokens/s",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clouds.models import Record
+from tools.figures import size
 from tools.measure.quoted import WORDS as QUOTED
 from tools.measure.record import Part, Run
 
@@ -116,7 +117,11 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
 def _fields(kind: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in fields.items():
         if value is not None:
-            yield f"{kind} {_words(name)}", _text(value)
+            yield f"{kind} {_words(name)}", size(value) if _bytes(name, value) else _text(value)
+
+
+def _bytes(name: str, value: Any) -> bool:
+    return name.endswith("bytes") and isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _words(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,6 +13,8 @@ from tools.result import visible
 
 SCROLLED, SHRUNK = 1_600, 0.55
 """Units of a chart's width from which it is scrolled rather than shrunk further than this."""
+LARGER = 1.15
+"""How much a chart may be blown up: its letters would be larger than the page's."""
 LONG = 150
 """Characters of a headline from which it is set smaller."""
 
@@ -36,6 +39,11 @@ def style(name: str) -> str:
 
 def _text(words: str) -> str:
     return escape(visible(words), quote=True)
+
+
+def _prose(words: str) -> str:
+    """A sentence; what stands in backticks for a chat is set as code here."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(words))
 
 
 def _block(block: Block, level: int) -> str:
@@ -105,7 +113,7 @@ def _card(cell: Cell, word: str) -> str:
 def _lines(block: Lines) -> str:
     if not block.lines:
         return ""
-    items = "".join(f"<li>{_text(line)}</li>" for line in block.lines)
+    items = "".join(f"<li>{_prose(line)}</li>" for line in block.lines)
     if block.tone == "warn":
         return f'<div class="warn"><b>{_text(block.title)}</b><ul>{items}</ul></div>'
     head = f"<p><b>{_text(block.title)}</b></p>" if block.title else ""
@@ -114,7 +122,7 @@ def _lines(block: Lines) -> str:
 
 def _chart(chart: Chart) -> str:
     caption = f"<b>{_text(chart.title)}</b>{_text(chart.caption)}"
-    size = f"max-width:{chart.width:.0f}px" if chart.wide else ""
+    size = f"max-width:{chart.width if chart.wide else LARGER * chart.width:.0f}px"
     if chart.width > SCROLLED:
         size = f"min-width:{SHRUNK * chart.width:.0f}px"
     drawn = f' style="{size}"' if size else ""

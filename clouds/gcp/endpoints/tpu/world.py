@@ -174,9 +174,7 @@ class Nodes:
         return Target(held.project, held.zone, host or held.name, port)
 
 
-def _joined(
-    nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, Any]], *, looked: bool
-) -> Iterator[Held]:
+def _joined(nodes: Sequence[Mapping[str, Any]], queued: Sequence[Mapping[str, Any]], *, looked: bool) -> Iterator[Held]:
     """Node and queued resource of one name in one zone are one endpoint."""
     by_name = {str(row.get("name", "")): row for row in nodes}
     for row in queued:
