@@ -33,8 +33,13 @@ def when(run: Run) -> str:
     return moment(run.started) if len(run.started) >= len("2026-09-25T18:36") else run.started
 
 
+def took(run: Run) -> tuple[str, ...]:
+    """How long it was, where that is known: a run that was never closed has no seconds."""
+    return (f"took {duration(run.seconds)}",) if run.seconds > 0 else ()
+
+
 def _subject(run: Run) -> Iterator[tuple[str, str]]:
-    yield "run", f"{run.id}, begun {when(run)}, took {duration(run.seconds)}"
+    yield "run", ", ".join((run.id, f"begun {when(run)}", *took(run)))
     yield "endpoint", run.subject.ref
     yield "model", run.subject.model or "not known"
     if run.subject.variant:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.figures import duration
 from tools.measure.measured import headline
 from tools.measure.measured_rows import level_rows
 from tools.measure.quoted import WORDS
 from tools.measure.record import Figure, Run
-from tools.measure.report.about import about, when
+from tools.measure.report.about import about, took, when
 from tools.measure.report.badges import badges, troubles
 from tools.measure.report.decision_blocks import decision_section
 from tools.measure.report.figures_table import part_sections, range_words
@@ -52,7 +51,7 @@ def lead(run: Run) -> str:
     machine = ", ".join(hardware.accelerators) or hardware.cpu or hardware.instance_type if hardware else ""
     variant = f"variant {run.subject.variant}" if run.subject.variant else ""
     parts = [run.subject.model, run.subject.ref, variant, engine, machine, when(run), f"{run.profile} profile"]
-    return " · ".join([*(part for part in parts if part), f"took {duration(run.seconds)}"])
+    return " · ".join([*(part for part in parts if part), *took(run)])
 
 
 def _cards(run: Run) -> Iterator[tuple[Cell, str]]:

@@ -12,7 +12,7 @@ from tools.measure.comparing.compare import compare
 from tools.measure.ladder.counts import lost
 from tools.measure.ladder.from_runs import ladders_of
 from tools.measure.quoted import quoted_run
-from tools.measure.record import Departure, PlanCited, Run
+from tools.measure.record import Caution, Departure, PlanCited, Run
 from tools.measure.report import html, markdown
 from tools.measure.report.comparison_page import comparison_page
 from tools.measure.report.page import Page
@@ -164,7 +164,7 @@ def test_two_machines_are_laid_over_each_other() -> None:
 def test_many_runs_stand_in_rows_and_not_in_columns() -> None:
     page = read(*samples.ladder(count=20))
     assert "5 other runs; how each was measured stands at the end." in page.text
-    assert "run engine weights bytes engine quantization l4-bf16 9311305152 BF16 l4-q8-0" in page.text
+    assert "run engine weights bytes engine quantization l4-bf16 8.67 GiB BF16 l4-q8-0" in page.text
 
 
 def test_a_run_says_which_plan_it_followed_and_where_it_departed() -> None:
@@ -178,7 +178,7 @@ def test_a_run_says_which_plan_it_followed_and_where_it_departed() -> None:
     )
     page = read(samples.full("qat", plan=plan.model_copy(update={"departures": (departed,)})))
     assert page.badges == ["complete", "1 departure from its plan"]
-    assert "levels was 1 instead of 1, 4 (2026-09-25T18:30:00Z: no time)" in page.warnings[1]
+    assert "levels was 1 instead of 1, 4 (2026-09-25T18:30:00Z: no time)" in "".join(page.warnings)
     both = read(samples.full("bf16", 0.5), samples.full("qat", plan=plan))
     assert both.badges == ["all 2 runs complete", "bf16 exploratory", "qat followed its plan"]
 
@@ -272,3 +272,15 @@ def test_questions_that_two_rungs_both_lose_are_counted_for_every_pair() -> None
     shared = " ".join(str(len(own & lost(ladder, other.name))) for other in ladder.rungs[1:])
     assert f"Q4_0 {shared} Q3_K_M" in page.text
     assert "both lose Q8_0 Q5_K_M Q4_0 Q3_K_M Q2_K Q8_0" in page.text
+
+
+def test_how_long_an_unfinished_run_was_is_not_said() -> None:
+    run = samples.full("qat")
+    assert "took 4 min" in read(run).text
+    assert "took 0" not in read(run.model_copy(update={"seconds": 0.0})).text
+
+
+def test_what_a_chat_shows_as_code_is_code_on_a_page_and_nothing_else_is() -> None:
+    caution = Caution(kind="noisy_host", text="Run `measure_model` <b>again</b> `&")
+    page = run_page(samples.full("qat", warnings=(caution,)))
+    assert "Run <code>measure_model</code> &lt;b&gt;again&lt;/b&gt; `&amp;" in html.render(page)
