@@ -14,8 +14,9 @@ from tools.measure.statistics.verdict import of_range
 from tools.measure.statistics.words import Verdict, Word
 
 FLOOR = 0.02
-"""Below 2 % nothing is claimed from fewer than five repeats a side: between machines of one kind throughput moved by
-about as much, and two repeats a side fall apart by chance in one of three cases."""
+"""Below 2 % nothing is claimed from fewer than five repeats a side, of which two fall apart by chance in one of three
+cases; nor, while no repeat of the base shows its drift, between two endpoints: machines of one kind differ by as much
+(2026-09-26), and the repeats of one machine do not hold that."""
 
 
 class Row(Record):
@@ -48,10 +49,14 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
         if limited := [run.id for run in (base, other) if run.part(part) and part in limited_parts(run)]:
             problems = (*problems, f"the client was the limit in {' and '.join(limited)}")
         unsteady = bool(_warned(base, other, "noisy_host"))
+        apart = base.subject.ref != other.subject.ref
         figures = {run.id: dict(_figures(run, part)) for run in (base, other)}
         first, second = figures[base.id], figures[other.id]
         keys = [key for key in dict.fromkeys((*first, *second)) if _compared(key, first, second)]
-        found += [_row(first.get(key), second.get(key), problems, drifts.get(key), unsteady) for key in keys]
+        for key in keys:
+            known = drifts.get(key)
+            floored = apart and known is None
+            found.append(_row(first.get(key), second.get(key), problems, known, unsteady=unsteady, apart=floored))
     return tuple(found)
 
 
@@ -93,7 +98,9 @@ def _row(
     second: Figure | None,
     problems: tuple[str, ...],
     drift: float | None,
+    *,
     unsteady: bool,
+    apart: bool,
 ) -> Row:
     known = first or second
     if known is None:
@@ -104,7 +111,7 @@ def _row(
     elif first.value > 0:
         ratio = second.value / first.value
         passes = _passes(first, second)
-    verdict = _verdict(known, passes, problems, drift, unsteady)
+    verdict = _verdict(known, passes, problems, drift, unsteady=unsteady, apart=apart)
     return Row(
         key=known.key,
         figure=known.label,
@@ -129,18 +136,25 @@ def _passes(first: Figure, second: Figure) -> Ratio | None:
 
 
 def _verdict(
-    figure: Figure, passes: Ratio | None, problems: tuple[str, ...], drift: float | None, unsteady: bool
+    figure: Figure,
+    passes: Ratio | None,
+    problems: tuple[str, ...],
+    drift: float | None,
+    *,
+    unsteady: bool,
+    apart: bool,
 ) -> Verdict:
     higher = {"higher": True, "lower": False}.get(figure.better)
     if passes is None:
         return of_range(None, None, cannot=problems or ("there are no repeats to tell a difference from noise",))
     verdict = of_range(passes.low, passes.high, higher_is_better=higher, drift=drift, cannot=problems)
     few = min(passes.n_base, passes.n_other) < ENOUGH
-    if verdict.word in {"better", "worse"} and few and passes.low is not None and passes.high is not None:
-        edge = passes.low - 1 if passes.low > 1 else 1 - passes.high
+    known = passes.low is not None and passes.high is not None
+    if verdict.word in {"better", "worse"} and (few or apart) and known:
+        edge = (passes.low or 1) - 1 if (passes.low or 1) > 1 else 1 - (passes.high or 1)
         if edge <= FLOOR:
-            why = f"{100 * edge:.1f} % apart; below {100 * FLOOR:.0f} % fewer than {ENOUGH} repeats a side show nothing"
-            return Verdict(word="within noise", why=why)
+            what = f"fewer than {ENOUGH} repeats a side show nothing" if few else "two machines of one kind differ too"
+            return Verdict(word="within noise", why=f"{100 * edge:.1f} % apart; below {100 * FLOOR:.0f} % {what}")
     if verdict.word in {"better", "worse"} and unsteady and drift is None:
         return Verdict(word="cannot say", why="the machine was not steady and the base was not measured again")
     return verdict

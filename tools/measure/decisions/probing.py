@@ -12,9 +12,14 @@ from typing import Any
 
 from tools.measure.client import ChatRequest, ModelClient, Reply
 from tools.measure.decisions.reading import LabelRead, from_exact, from_top
+from tools.result import quoted
 
 TOP_TRIED = (500, 32, 20, 5)
 """llama.cpp takes hundreds, vLLM and hosted services up to 20 unless they are started otherwise."""
+
+
+SHOWN = 5
+"""Tokens of an answer that are kept of each shape that was tried."""
 
 
 @dataclass(frozen=True)
@@ -112,4 +117,6 @@ def _exact(ids: list[int]) -> dict[str, Any]:
 def _met(reply: Reply) -> str:
     if not reply.ok:
         return reply.detail[:160] or reply.kind
-    return f"{len(top_tokens(reply))} log-probabilities"
+    top = sorted(top_tokens(reply), key=lambda pair: -pair[1])
+    first = ", ".join(f"{quoted(token, 20)} {value:.3f}" for token, value in top[:SHOWN])
+    return f"{len(top)} log-probabilities" + (f" ({first}{', ...' if len(top) > SHOWN else ''})" if top else "")

@@ -120,6 +120,19 @@ def test_two_batches_that_fall_apart_by_less_than_two_percent_show_nothing() -> 
     assert "fewer than 5 repeats" in row.why
 
 
+def test_two_machines_of_one_kind_differ_by_as_much_as_two_percent() -> None:
+    """Five steady repeats on each of two machines: their ranges do not hold what the machines differ by."""
+    steady = [51.29, 51.295, 51.3, 51.305, 51.31]
+    base = made("a", 51.3, {}, (), steady, **of("a"))
+    other = made("b", 51.9, {}, (), [1.012 * each for each in steady], **of("b"))
+    row = versus(compare([base, other])).rows[0]
+    assert (row.verdict, row.why) == ("within noise", "1.2 % apart; below 2 % two machines of one kind differ too")
+    here = {"subject": base.subject.model_copy(update={"model": "b"}), "engine": engine("b")}
+    assert versus(compare([base, other.model_copy(update=here)])).rows[0].verdict == "better"
+    again = base.model_copy(update={"id": "a-2", "name": "a-2"})
+    assert versus(compare([base, other, again])).rows[0].verdict == "better"
+
+
 def test_a_change_smaller_than_the_drift_of_the_base_is_noise() -> None:
     faster = made("b", 54.0, {}, (), [53.8, 53.9, 54.0, 54.1, 54.2], **of("b"))
     assert versus(compare([bf16(), faster])).rows[0].verdict == "better"

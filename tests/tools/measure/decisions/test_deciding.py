@@ -57,7 +57,7 @@ def test_the_top_twenty_are_read_where_more_are_refused(tmp_path: Path) -> None:
     assert "no tokenizer" in tried
     assert "top 500: " in tried
     assert "top_logprobs must be at most 20" in tried
-    assert tried.endswith("top 20: 3 log-probabilities")
+    assert tried.endswith('top 20: 3 log-probabilities ("B" -0.223, "A" -2.303, "The" -3.912)'), "what came is kept"
     assert {item.facts["read"] for item in part.items} == {"top 20"}
     assert part.errors == {}
 
