@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 
@@ -12,16 +14,22 @@ def chunk_of(payload: bytes) -> dict[str, Any] | None:
     Half of a character, which some engines send when a token ends inside one, is read as U+FFFD like any other wrong
     byte: the reply is whole all the same.
     """
-    from pydantic_core import from_json
-
     try:
-        found = from_json(payload)
+        found = _reader()(payload)
     except ValueError:
         try:
             found = _sound(json.loads(payload.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
             return None
     return found if isinstance(found, dict) else None
+
+
+@cache
+def _reader() -> Callable[[bytes], Any]:
+    """Imported once: this runs for every chunk."""
+    from pydantic_core import from_json
+
+    return from_json
 
 
 def _sound(value: Any) -> Any:
