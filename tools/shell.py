@@ -123,9 +123,10 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
         session.settings.export()
     except CloudError as error:
         words = faults.sentence(faults.fault(error))
-        if options.command != "serve":
-            raise SystemExit(words) from None
         print(words, file=sys.stderr)
+        if options.command != "serve":
+            unknown = [name for name in options.clouds if name not in known]
+            raise SystemExit(2 if unknown else 1) from None
         error.fix = f"{error.fix} Then start the server again: reconnect it in your client."
         nowhere = Path(os.devnull)
         return Session(Settings.load({}, nowhere), nowhere, known, connect, read_only=options.read_only, fault=error)

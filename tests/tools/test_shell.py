@@ -40,6 +40,7 @@ def test_a_wrong_word_is_named(words: list[str], error: str) -> None:
     ("words", "status", "said"),
     [
         (["tools", "extra"], 2, "tools takes no 'extra'"),
+        (["--clouds", "mars", "tools"], 2, "'mars' is not a cloud"),
         (["call"], 2, "call needs a tool: server.py tools lists them"),
         (["call", "check_setup", "sign_in"], 2, "'sign_in' is not key=value"),
         (["call", "deploy_endpoint", "cloud=local", "name=../../etc"], 1, "`name`: takes at most 50 of a-z, 0-9 and -"),
