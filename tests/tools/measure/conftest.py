@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from typing import Any, TypeVar
@@ -11,11 +12,26 @@ import pytest
 
 from clouds.models import Wire
 from tests.tools.measure.truth import Truth, serving
+from tools.measure import host
 from tools.measure.client import Limits, ModelClient
 from tools.measure.loop import loop_factory
 
 T = TypeVar("T")
 Use = Callable[[ModelClient], Coroutine[Any, Any, T]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_calibration() -> Iterator[None]:
+    """A tenth of the arithmetic that tells whether the machine is steady: some hundred runs are measured here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host, "WORK", host.WORK // 10)
+        yield
+
+
+@pytest.fixture
+def no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without the package: where nobody looks at pictures, they would take most of the time."""
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from tools.measure.compare_runs import compare_runs
 from tools.measure.record import Run, Subject
 from tools.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("no_picture")
+
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Book]:

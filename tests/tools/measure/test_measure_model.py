@@ -19,6 +19,8 @@ from tools.measure.measured import MeasureResult
 from tools.progress import CallProgress
 from tools.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("no_picture")
+
 QUICK = {"ttft": 0.002, "itl": 0.0002}
 
 

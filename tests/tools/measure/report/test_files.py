@@ -24,12 +24,6 @@ PNG = b"\x89PNG\r\n\x1a\n"
 picture = pytest.mark.skipif(bool(png.available()), reason=f"here is {png.available() or 'everything'}")
 
 
-@pytest.fixture
-def no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine without the package: pictures take most of the time."""
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
-
-
 def shelve(folder: Path, *runs: Any) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{run.id}.json" for run in runs]

@@ -26,6 +26,8 @@ from tools.waste.checklist import list_checks
 from tools.waste.explaining import explain_finding
 from tools.waste.summarizing import summarize_findings
 
+pytestmark = pytest.mark.usefixtures("no_picture")
+
 LOADS = {level: [100.0 * level, 101.0 * level] for level in (1, 2, 4, 8, 16, 32)}
 
 
