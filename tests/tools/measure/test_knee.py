@@ -21,8 +21,8 @@ Serve = Callable[..., Truth]
 def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Path) -> None:
     """A gain of 40 % where the truth is 100 and 0: a busy machine adds or takes a tenth."""
     truth = serve(ttft=0.020, itl=0.004, slots=4)
-    options = ("knee.shape=0/16", "knee.gain=40", "knee.kept=80")
-    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=70))
+    options = ("knee.shape=0/16", "knee.gain=40", "knee.kept=70")
+    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=90))
     assert run.state == "complete"
     assert value(run, "knee.at_once") == 4
     ceiling = 4 * 16 / (0.020 + 15 * 0.004)
@@ -68,8 +68,8 @@ def test_an_endpoint_that_still_grows_has_no_knee_that_was_seen(serve: Serve, tm
 
 
 def test_an_endpoint_that_fails_is_not_asked_for_more(serve: Serve, tmp_path: Path) -> None:
-    truth = serve(ttft=0.002, itl=0.0005, fault=lambda n, _body: "500" if n > 15 else "")
-    run = run_of(truth, tmp_path, "knee", "knee.shape=0/4")
+    truth = serve(ttft=0.030, itl=0.002, fault=lambda n, _body: "500" if n > 15 else "")
+    run = run_of(truth, tmp_path, "knee", "knee.shape=0/4", "knee.gain=1")
     assert {batch.at_once for batch in run.parts[0].batches} == {1, 2, 4}
 
 
