@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from tools.measure.loop import loop_factory
+
 Fault = Callable[[int, dict[str, Any]], str]
 
 
@@ -65,7 +67,7 @@ class Truth:
 @contextmanager
 def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
     """Run it until the block ends."""
-    started, loop = threading.Event(), asyncio.new_event_loop()
+    started, loop = threading.Event(), loop_factory()()
     stop = asyncio.Event()
 
     async def main() -> None:
