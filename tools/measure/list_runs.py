@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +13,7 @@ from pydantic import Field
 from clouds.models import Record
 from tools.ledger import Book
 from tools.measure import store
+from tools.measure.measured_rows import right_words
 from tools.measure.record import Run
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
@@ -149,19 +150,9 @@ def _row(run: Run) -> RunRow:
         decode_tokens_per_second=_rounded(decode.value if decode else None),
         best_tokens_per_second=_rounded(best.value if best else None),
         best_at_once=int(best.key.split(".")[1]) if best else None,
-        right="; ".join(_right(run)),
+        right="; ".join(right_words(run)),
         missing=bounded("; ".join(run.missing) or run.failure, 160) if run.state != "complete" else "",
     )
-
-
-def _right(run: Run) -> Iterator[str]:
-    """Right answers of each measurement that asks; the forty of `answers` need no name."""
-    for part in run.parts:
-        for each in part.figures:
-            if each.main and each.unit == "answers" and each.value is not None:
-                arm = each.key.split(".")[1]
-                name = part.name if arm in {"right", "found"} else f"{part.name} {arm}"
-                yield f"{each.value:.0f} of {each.n}" + ("" if name == "answers" else f" ({name})")
 
 
 def _rounded(value: float | None) -> float | None:

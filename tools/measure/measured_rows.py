@@ -170,16 +170,25 @@ def variant_row(each: Measured) -> VariantRow:
         for each in part.figures
         if MANY.fullmatch(each.key) and each.value is not None
     ]
-    right = run.figure("answers.right")
     return VariantRow(
         variant=run.subject.variant,
         run=run.id,
         state=run.state,
         decode_tokens_per_second=value_of(alone),
         best_tokens_per_second=max(rates, default=None),
-        right=f"{right.value:.0f} of {right.n}" if right and right.value is not None else "",
+        right="; ".join(right_words(run)),
         error=each.error,
     )
+
+
+def right_words(run: Run) -> Iterator[str]:
+    """Right answers of each measurement that asks; the forty of `answers` need no name."""
+    for part in run.parts:
+        for each in part.figures:
+            if each.main and each.unit == "answers" and each.value is not None:
+                arm = each.key.split(".")[1]
+                name = part.name if arm in {"right", "found"} else f"{part.name} {arm}"
+                yield f"{each.value:.0f} of {each.n}" + ("" if name == "answers" else f" ({name})")
 
 
 def range_of(figure: Figure | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
 
 from tools.result import visible
@@ -45,11 +46,13 @@ def place(value: float) -> str:
 
 def width_of(words: str, size: float = FONT) -> float:
     """About how wide text is in a wide sans serif: rather too much than too little, so that nothing is cut."""
-    return size * sum(next((wide for letters, wide in WIDTHS if char in letters), _other(char)) for char in words)
+    return size * sum(map(_width, words))
 
 
-def _other(char: str) -> float:
-    return 1.0 if ord(char) > 0x2E80 else 0.74 if char.isupper() else 0.6
+@lru_cache(maxsize=4_096)
+def _width(char: str) -> float:
+    other = 1.0 if ord(char) > 0x2E80 else 0.74 if char.isupper() else 0.6
+    return next((wide for letters, wide in WIDTHS if char in letters), other)
 
 
 def shortened(words: str, most: float, size: float = FONT) -> str:
@@ -57,9 +60,13 @@ def shortened(words: str, most: float, size: float = FONT) -> str:
     clean = " ".join(words.split())
     if width_of(clean, size) <= most:
         return clean
-    while clean and width_of(clean + "…", size) > most:
-        clean = clean[:-1]
-    return f"{clean.rstrip()}…"
+    room, kept = most / size - _width("…"), 0
+    for char in clean:
+        room -= _width(char)
+        if room < 0:
+            break
+        kept += 1
+    return f"{clean[:kept].rstrip()}…"
 
 
 def marker(shape: int, x: float, y: float, css: str, *inside: str, size: float = 4.5, **attributes: Value) -> str:

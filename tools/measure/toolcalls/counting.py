@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from tools.measure.toolcalls.filters import select
@@ -63,6 +64,7 @@ class CountingQuestion:
         return Counter(select(self.where, self.ids))
 
 
+@cache
 def counting_questions(what: What = "count", *, harder: bool = False) -> tuple[CountingQuestion, ...]:
     """The 68 questions, or 86 with the harder filters. Always the same."""
     made = []

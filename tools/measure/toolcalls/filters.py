@@ -90,14 +90,14 @@ class _Reader:
         while self.left and self.left[0] == "or":
             self.take()
             tests.append(self.both(depth))
-        return lambda value: any(test(value) for test in tests)
+        return tests[0] if len(tests) == 1 else lambda value: any(test(value) for test in tests)
 
     def both(self, depth: int) -> Test:
         tests = [self.negated(depth)]
         while self.left and self.left[0] == "and":
             self.take()
             tests.append(self.negated(depth))
-        return lambda value: all(test(value) for test in tests)
+        return tests[0] if len(tests) == 1 else lambda value: all(test(value) for test in tests)
 
     def negated(self, depth: int) -> Test:
         if depth > DEEPEST:

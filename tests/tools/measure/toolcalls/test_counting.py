@@ -12,7 +12,7 @@ def test_there_are_63_questions_and_the_first_one_five_times() -> None:
     assert Counter(each.size for each in made) == {11: 26, 110: 21, 330: 21}
     assert sum(each.ids == FIRST_LIST for each in made) == 5
     assert len({each.id for each in made}) == 68
-    assert made == counting_questions()
+    assert made == counting_questions.__wrapped__()  # made anew, not remembered
 
 
 def test_the_first_question_is_ten_or_more_of_eleven_ids_and_its_answer_is_eight() -> None:
