@@ -95,7 +95,8 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
     hardware = run.hardware.model_dump(exclude_defaults=True) if run.hardware else {}
     yield from _fields("hardware", {name: value for name, value in hardware.items() if "free" not in name.split("_")})
     yield "model", run.subject.model
-    if run.subject.variant not in {"", BASE, BASE + AGAIN}:
+    changes = [each for each in run.subject.variant.split(",") if not each.strip().startswith("model=")]
+    if run.subject.variant not in {"", BASE, BASE + AGAIN} and changes:  # another model is named already
         yield "engine variant", run.subject.variant
     engine = run.engine.model_dump(exclude_defaults=True) if run.engine else {}
     facts = {**engine, **engine.pop("settings", {})}

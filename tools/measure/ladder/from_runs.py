@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from clouds.models import Setting
+from tools.measure.comparing.differences import identity
 from tools.measure.ladder.asking import TWICE
 from tools.measure.ladder.records import Answer, Ladder, Rung
 from tools.measure.ladder.repeats import Repeat, repeat
@@ -33,24 +34,60 @@ def ladders_of(runs: Sequence[Run]) -> tuple[tuple[Ladder, ...], tuple[str, ...]
     names = _names(list(groups))
     made = []
     for key, group in groups.items():
-        rungs, left_out = _rungs(group)
+        rungs, left_out = _rungs([run for run in group if _first_of(run, group) is run])
         notes += left_out
         made.append(Ladder(name=names[key], rungs=rungs, settings=_settings(group[0])))
     return tuple(made), tuple(notes)
 
 
 def repeats_of(runs: Iterable[Run]) -> tuple[Repeat, ...]:
-    """The questions that a run asked twice and was answered twice, for each run that has some."""
+    """Rungs that were run twice as a whole, and the questions that a run asked twice and was answered twice."""
+    asked = [run for run in runs if run.quoted is None and run.part(PART) is not None]
     found = []
-    for run in runs:
-        part = run.part(PART)
-        items = {item.id: item for item in (part.items if part else ()) if item.outcome == "ok"}
-        twice = [item for item in items.values() if item.id.endswith(TWICE) and item.id.removesuffix(TWICE) in items]
-        if twice:
-            again = [item.model_copy(update={"id": item.id.removesuffix(TWICE)}) for item in twice]
-            first = Rung(name=run.name, answers=tuple(answer_of(items[item.id]) for item in again))
-            found.append(repeat(first, Rung(name=run.name, answers=tuple(map(answer_of, again)))))
-    return tuple(found)
+    for run in asked:
+        earlier = _first_of(run, [each for each in asked if _alike(each) == _alike(run)])
+        if earlier is not run:
+            found.append(repeat(_rung(earlier, _called(earlier, asked)), _rung(run, _called(run, asked))))
+    return (*found, *(each for run in asked for each in _twice(run, _called(run, asked))))
+
+
+def _twice(run: Run, name: str) -> Iterator[Repeat]:
+    part = run.part(PART)
+    items = {item.id: item for item in (part.items if part else ()) if item.outcome == "ok"}
+    twice = [item for item in items.values() if item.id.endswith(TWICE) and item.id.removesuffix(TWICE) in items]
+    if twice:
+        again = [item.model_copy(update={"id": item.id.removesuffix(TWICE)}) for item in twice]
+        first = Rung(name=name, answers=tuple(answer_of(items[item.id]) for item in again))
+        yield repeat(first, Rung(name=name, answers=tuple(map(answer_of, again))))
+
+
+def _first_of(run: Run, runs: Sequence[Run]) -> Run:
+    """The first of these runs that measured the same thing: a base that was run again is its repeat, not a rung below.
+
+    Only where the engine says what it served: a bare URL may hold another model under the same name.
+    """
+    engine = run.engine
+    if engine is None or not (engine.model_sha256 or engine.quantization):
+        return run
+    mine = identity(run)
+    return next((each for each in runs if identity(each) == mine), run)
+
+
+def _alike(run: Run) -> tuple[object, ...]:
+    """Questions and how they were asked."""
+    return (*_shape(run), *_asked(run).items())
+
+
+def _called(run: Run, runs: Sequence[Run]) -> str:
+    """Its quantization, variant or name: the first that no other of these runs has; else its id."""
+    mine = _words(run)
+    others = [_words(each) for each in runs if each is not run]
+    free = (word for place, word in enumerate(mine) if word and all(each[place] != word for each in others))
+    return next(free, run.id)
+
+
+def _words(run: Run) -> tuple[str, str, str]:
+    return (run.engine.quantization if run.engine else "", run.subject.variant, run.name)
 
 
 def answer_of(item: Item) -> Answer:

@@ -54,7 +54,7 @@ def repeat_note(repeats: Iterable[Repeat]) -> str:
         return "No rung was run twice: answers that moved may be the engine's own wavering."
     moved = [each for each in made if not each.identical]
     if not moved:
-        names = ", ".join(each.rung for each in made)
+        names = ", ".join(dict.fromkeys(each.rung for each in made))
         return f"Run twice with the same text on every question: {names}; a moved answer comes from the weights."
     words = "; ".join(
         f"{each.rung}: {each.different_text} texts and {each.different_grade} grades of {each.n}" for each in moved

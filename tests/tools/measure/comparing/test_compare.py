@@ -204,6 +204,14 @@ def test_the_same_thing_measured_twice_is_a_repeat_and_still_set_against_the_bas
     )
 
 
+def test_a_variant_that_is_another_model_differs_in_its_model_only() -> None:
+    def variant(name: str) -> Run:
+        return qat().model_copy(update={"subject": qat().subject.model_copy(update={"variant": name})})
+
+    assert versus(compare([bf16(), variant("model=/x/qat.gguf")])).causes == ("model",)
+    assert versus(compare([bf16(), variant("model=qat, slots=8")])).causes == ("model", "engine")
+
+
 def test_one_sentence_says_what_holds_for_many_runs() -> None:
     runs = [bf16(), *(qat().model_copy(update={"id": f"q{n}", "name": f"q{n}"}) for n in range(6))]
     others = [run.model_copy(update={"hardware": None, "price": None}) for run in runs[1:]]

@@ -133,6 +133,21 @@ def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own(rung: Ma
     assert repeats_of([rung("F16", "capital", "L4", "ladder.repeat=0")]) == ()
 
 
+def test_a_rung_that_was_run_again_is_its_repeat_and_no_rung_below(rung: Make) -> None:
+    base, lower, again = rung("F16", "capital plural"), rung("Q2_K", "capital"), rung("F16", "capital")
+    again = again.model_copy(update={"id": "l4-f16-again", "name": "l4-f16-again"})
+    (made,), notes = ladders_of([base, lower, again])
+    assert ([each.name for each in made.rungs], notes) == (["F16", "Q2_K"], ())
+    whole = next(each for each in repeats_of([base, lower, again]) if each.n == 72)
+    assert (whole.rung, whole.different_grade, whole.not_shared) == ("l4-f16", 8, 0)
+    section = ladder_section([base, lower, again])
+    assert section is not None
+    assert section.counted[0].rose_again == 0
+    assert any("l4-f16: 8 texts and 8 grades of 72" in note for note in section.notes)
+    unknown = [run.model_copy(update={"engine": None}) for run in (base, again)]
+    assert [len(each.rungs) for each in ladders_of(unknown)[0]] == [2], "a bare URL may hold another model"
+
+
 def test_a_question_that_failed_once_is_no_repeat(rung: Make) -> None:
     run = rung("F16", "capital", "L4", "ladder.repeat=6")
     part = run.part("ladder")
