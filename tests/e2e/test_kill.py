@@ -13,12 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-import clouds
+from tests.called import called, session_of
 from tests.e2e.rig import prepared
-from tools import TOOLS, calling
-from tools.context import Session
-from tools.progress import CallProgress
-from tools.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 MOMENTS = (0.3, 0.5, 0.7, 1.0)
@@ -38,16 +34,8 @@ def environment(home: Path) -> dict[str, str]:
 
 def call(home: Path, tool: str, **arguments: Any) -> dict[str, Any]:
     """The same call within this process, which is not killed."""
-    session = Session(Settings.load({}, home), home, ("local",), clouds.connect)
-    prepared = calling.prepare(next(each for each in TOOLS if each.name == tool), arguments, session)
-    if isinstance(prepared, calling.Question):
-        return dict(prepared.outcome.structured)
-    outcome = (
-        prepared if isinstance(prepared, calling.Outcome) else calling.carry_out(prepared, session, CallProgress())
-    )
-    session.book.close()
-    assert not outcome.failed, outcome.text
-    return dict(outcome.structured)
+    with session_of(home, "local") as session:
+        return dict(called(session, tool, arguments).structured)
 
 
 def processes(home: Path) -> list[psutil.Process]:

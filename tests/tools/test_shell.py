@@ -57,3 +57,12 @@ def test_what_a_person_mistypes_is_answered_with_the_status_that_says_so(
     assert done.returncode == status
     assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_with_replay_the_recorded_answers_are_what_a_command_finds(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "server.py"), "--clouds", "gcp", "--replay", "fixtures", "call", "list_endpoints"],
+        capture_output=True, text=True, timeout=30, check=True, cwd=ROOT,
+        env={"MODELRIG_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.stdout.startswith("**1 endpoint, 1 billing by the hour at $1.35 an hour.**")

@@ -1,20 +1,16 @@
-"""The real server over the recorded account, as a person without an account meets it: `--replay fixtures`."""
+"""The tools over the recorded account, as a person without an account meets it: `--replay fixtures`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
 
+from tests.called import called, session_of
 from tests.clouds.aws.recorded import FIXTURES
 from tests.clouds.aws.simulator.recording import HERE
 
-ROOT = FIXTURES.parents[1]
 REF = "aws:sagemaker:us-east-2:gemma-4-e2b"
 ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_endpoints", {"cloud": "aws"}),
@@ -29,27 +25,10 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """One server answers all of it."""
-    env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    env["MODELRIG_HOME"] = str(tmp_path_factory.mktemp("home"))
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=[str(ROOT / "server.py"), "--clouds", "aws", "--replay", str(ROOT / "fixtures")],
-        env=env,
-        cwd=str(ROOT),
-    )
-
-    async def talk() -> dict[str, dict[str, Any]]:
-        found = {}
-        async with Client(server) as client:
-            for tool, arguments in ASKED:
-                result = await client.call_tool(tool, arguments)
-                text = "\n".join(block.text for block in result.content if block.type == "text")
-                assert not result.is_error, text
-                found[tool] = dict(result.structured_content or {})
-        return found
-
-    return anyio.run(talk)
+    """What each tool says, as with `--replay fixtures`."""
+    with pytest.MonkeyPatch.context() as patch, session_of(tmp_path_factory.mktemp("home"), "aws") as session:
+        patch.setenv("MODELRIG_REPLAY", str(FIXTURES.parent))
+        return {tool: dict(called(session, tool, arguments).structured) for tool, arguments in ASKED}
 
 
 def test_the_account_lists_one_endpoint_that_bills_and_everything_was_read(said: dict[str, dict[str, Any]]) -> None:

@@ -1,15 +1,12 @@
-"""The real server over the recorded project, as a person without an account meets it: `--replay fixtures`."""
+"""The tools over the recorded project, as a person without an account meets it: `--replay fixtures`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
 
+from tests.called import called, session_of
 from tests.clouds.gcp.simulator.recording import HERE
 
 ROOT = HERE.parents[3]
@@ -38,27 +35,14 @@ ASKED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """One server answers all of it; `text` is what a person reads."""
-    env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    env["MODELRIG_HOME"] = str(tmp_path_factory.mktemp("home"))
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=[str(ROOT / "server.py"), "--clouds", "gcp", "--replay", str(ROOT / "fixtures")],
-        env=env,
-        cwd=str(ROOT),
-    )
-
-    async def talk() -> dict[str, dict[str, Any]]:
-        found = {}
-        async with Client(server) as client:
-            for word, tool, arguments in ASKED:
-                result = await client.call_tool(tool, arguments)
-                text = "\n".join(block.text for block in result.content if block.type == "text")
-                assert not result.is_error, text
-                found[word] = {**(result.structured_content or {}), "text": text}
-        return found
-
-    return anyio.run(talk)
+    """What each tool says, as with `--replay fixtures`; `text` is what a person reads."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patch, session_of(tmp_path_factory.mktemp("home"), "gcp") as session:
+        patch.setenv("MODELRIG_REPLAY", str(ROOT / "fixtures"))
+        for word, tool, arguments in ASKED:
+            outcome = called(session, tool, arguments)
+            found[word] = {**outcome.structured, "text": outcome.text}
+    return found
 
 
 def test_the_project_lists_one_endpoint_that_bills_and_everything_was_read(said: dict[str, dict[str, Any]]) -> None:
