@@ -1,10 +1,9 @@
 """Right, lost, gained, tombstones and ghosts: the article's counts, a small grid by hand, and what always holds."""
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from clouds.errors import InvalidInput
 from tools.measure.ladder.counts import Ghost, SharedLosses, Tombstone, count, shared_losses
@@ -81,23 +80,23 @@ def test_a_grid_by_hand(make_ladder: Callable[..., Ladder]) -> None:
     assert (found.rose_again, found.lost_on_every_rung) == (2, 0)
 
 
-grids = st.integers(1, 12).flatmap(
-    lambda width: st.lists(st.text("01", min_size=width, max_size=width), min_size=1, max_size=6)
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(grids)
 def test_the_score_is_always_base_minus_lost_plus_gained_and_tombstones_add_up(
-    make_ladder: Callable[..., Ladder], grid: list[str]
+    make_ladder: Callable[..., Ladder],
 ) -> None:
-    found = count(make_ladder({f"r{index}": row for index, row in enumerate(grid)}))
-    base = found.rungs[0].right
-    assert all(row.right == base - row.lost + row.gained for row in found.rungs)
-    assert sum(row.first_lost for row in found.rungs) == len(found.tombstones)
-    assert len(found.tombstones) <= base <= found.n
-    assert len(found.ghosts) <= found.n - base
-    assert all(row.lost >= row.first_lost for row in found.rungs)
+    random = Random(20261129)  # noqa: S311 - the same cases every time
+    for _ in range(300):
+        width, right = random.randint(1, 12), random.choice((0.0, 0.2, 0.5, 0.8, 1.0))
+        grid = {
+            f"r{row}": "".join("1" if random.random() < right else "0" for _ in range(width))
+            for row in range(random.randint(1, 6))
+        }
+        found = count(make_ladder(grid))
+        base = found.rungs[0].right
+        assert all(row.right == base - row.lost + row.gained for row in found.rungs)
+        assert sum(row.first_lost for row in found.rungs) == len(found.tombstones)
+        assert len(found.tombstones) <= base <= found.n
+        assert len(found.ghosts) <= found.n - base
+        assert all(row.lost >= row.first_lost for row in found.rungs)
 
 
 def test_a_request_that_the_server_refused_is_wrong_and_stays_in_the_denominator() -> None:
