@@ -34,6 +34,8 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
+SHORTEST = len("://u:p@")
+"""Characters of the shortest text that holds a secret by itself."""
 
 
 def names_a_secret(name: str) -> bool:
@@ -53,10 +55,10 @@ def found(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, each in value.items():
             here = f"{path}.{key}" if path else str(key)
-            if isinstance(each, str) and _is_secret(str(key), each):
-                yield here
-            else:
+            if not isinstance(each, str):
                 yield from found(each, here)
+            elif _is_secret(str(key), each):
+                yield here
         name, text = _pair(value)
         if name and _is_secret(name, text):
             yield f"{path}.{name}" if path else name
@@ -123,7 +125,9 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _in_text(text: str) -> bool:
-    return clean(text) != text
+    if len(text) < SHORTEST:
+        return False
+    return bool(_VALUE.search(text)) or (text.startswith("-") and clean(text) != text)
 
 
 def _pair(value: Mapping[Any, Any]) -> tuple[str, str]:
