@@ -8,7 +8,7 @@ import pytest
 
 from clouds.base import Cloud, Missing
 from clouds.errors import InvalidInput, NotFound, NotInstalled
-from tests.tools.cleanup.world import World, disks
+from tests.tools.cleanup.world import Ticking, World, disks
 from tests.tools.waste import toy
 from tests.tools.waste.toy import disk
 from tools import binding, calling, confirm, schemas
@@ -209,7 +209,7 @@ def test_a_plan_comes_with_a_token_that_carries_it_out(tmp_path: Path) -> None:
     assert world.writes == []
     ready = calling.prepare(APPLY_CLEANUP, {"plan": plan.plan, "confirm": plan.confirm}, desk.session)
     assert isinstance(ready, Ready)
-    result = apply_cleanup(desk.clouds, desk.book, CallProgress(), **ready.values)
+    result = apply_cleanup(desk.clouds, desk.book, Ticking(), **ready.values)
     assert (result.done, result.saved_usd_per_month) == (1, 10.0)
     assert world.disks == {}
 
