@@ -18,6 +18,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.tools.environment.rig import BARE, PATIENCE, Rig
 from tools.environment import lock, state
+from tools.handover import CHANGED
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -160,9 +161,11 @@ LOOP = "for line in sys.stdin:"
 
 
 def test_a_server_that_ends_on_its_own_ends_the_connection(install: Install) -> None:
-    line = install.connect(**{LOOP: "for line in [sys.stdin.readline()]:"})
+    line = install.connect(**{LOOP: "for line in (sys.stdin.readline() for _ in range(3)):"})
     line.ask("initialize", HANDSHAKE)
     install.finish()
+    assert {line.hear()["method"] for _ in range(2)} == set(CHANGED)
+    line.say("notifications/one_more")  # behind the handshake that is repeated for it: now it has its three lines
     assert line.process.wait(PATIENCE) == 0
 
 

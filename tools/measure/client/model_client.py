@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from clouds.models import Wire
 from tools.measure.client.batch import Batch, Limits, batch_of
@@ -51,6 +52,7 @@ class ModelClient:
         self._framer = framer_for(wire)
         self._fresh = wire.fresh_connection
         self._idle: list[Connection] = []
+        self._every: WeakSet[Connection] = WeakSet()
         self._open: set[Exchange] = set()
         self._of: dict[Exchange, Connection] = {}
         self._tls: ssl.SSLContext | None = None
@@ -68,8 +70,8 @@ class ModelClient:
         if self._watchdog is not None:
             self._watchdog.cancel()
             await asyncio.gather(self._watchdog, return_exceptions=True)
-        self._drop_idle()
-        for connection in tuple(self._of.values()):
+        # A cancelled caller may hold connections that it has not used yet, or be in the middle of opening some.
+        for connection in tuple(self._every):
             connection.abort()
         # One turn of the loop lets the transports close their sockets.
         await asyncio.sleep(0)
@@ -215,12 +217,17 @@ class ModelClient:
         gate = asyncio.Semaphore(OPENING)
         return found + await asyncio.gather(*(self._connect(gate) for _ in range(count - len(found))))
 
+    def _made(self) -> Connection:
+        connection = Connection()
+        self._every.add(connection)
+        return connection
+
     async def _connect(self, gate: asyncio.Semaphore) -> Connection | tuple[str, str]:
         loop = asyncio.get_running_loop()
         try:
             async with gate, asyncio.timeout(self.limits.connect):
                 _, connection = await loop.create_connection(
-                    Connection, self.address.host, self.address.port, ssl=self._tls
+                    self._made, self.address.host, self.address.port, ssl=self._tls
                 )
         except TimeoutError:
             return "timeout", f"no connection within {self.limits.connect:g} s"

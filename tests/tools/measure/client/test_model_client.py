@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 from typing import Any
 
@@ -208,3 +209,19 @@ def test_cancelling_ends_every_connection(serve: Any, with_client: Any) -> None:
         return len(truth.bodies)
 
     assert with_client(truth, give_up) == 3
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_cancelling_while_connections_are_being_opened_ends_those_too(serve: Any, with_client: Any, turns: int) -> None:
+    """A transport that is left open is a ResourceWarning, which fails the test."""
+
+    async def give_up(client: ModelClient) -> bool:
+        task = asyncio.create_task(client.together(fixed(40)))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return task.cancelled()
+
+    assert with_client(serve(ttft=20.0), give_up)
+    gc.collect()
