@@ -106,6 +106,14 @@ class NotInstalled(CloudError):
     """A package or program that this call needs is not on this machine, or is still being installed."""
 
 
+def packages(extra: str) -> str:
+    """What to do where a set of packages is missing; modelrig is installed from its folder, not by name."""
+    return (
+        f"check_setup says how far the packages of [{extra}] are; in modelrig's folder "
+        f"`python -m tools.environment.make .venv requirements-{extra}.txt` installs them."
+    )
+
+
 class Unexpected(CloudError):
     """An answer that we do not understand; its own words are in `answered`."""
 

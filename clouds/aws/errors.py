@@ -28,6 +28,7 @@ from clouds.errors import (
     Throttled,
     Unexpected,
     Unreachable,
+    packages,
 )
 
 Kind = type[CloudError]
@@ -150,7 +151,7 @@ def _unanswered(error: Exception, tried: str) -> CloudError:
     if isinstance(error, its.MissingDependencyException):
         return NotInstalled(
             tried, answered=words, code=name, sent=False,
-            fix="Install modelrig with its `aws` extra: the sign-in of `aws login` needs botocore[crt].",
+            fix=f"The sign-in of `aws login` needs botocore[crt]: {packages('aws')}",
         )  # fmt: skip
     if isinstance(error, its.ParamValidationError):
         return InvalidInput("request", f"{tried}: {words}", fix="Correct what the message names; nothing was sent.")

@@ -14,7 +14,15 @@ from typing import Any, Protocol
 
 from clouds.azure.claims import claims
 from clouds.azure.words import about_signing_in, bounded
-from clouds.errors import CloudError, CredentialExpired, NotInstalled, NotSignedIn, PermissionMissing, Unreachable
+from clouds.errors import (
+    CloudError,
+    CredentialExpired,
+    NotInstalled,
+    NotSignedIn,
+    PermissionMissing,
+    Unreachable,
+    packages,
+)
 
 ARM_SCOPE = "https://management.azure.com/.default"
 SKEW = 300
@@ -126,7 +134,7 @@ def told(error: Exception, tenant: str) -> CloudError:
     code, kind, fix = aadsts[0] if aadsts else type(error).__name__, NotSignedIn, about_signing_in(tenant)
     chosen: type[CloudError] = kind
     if isinstance(error, ImportError):
-        chosen, fix = NotInstalled, "Install modelrig with its `azure` extra: pip install 'modelrig[azure]'."
+        chosen, fix = NotInstalled, packages("azure")
     elif "not found on path" in words:
         fix = "Install the Azure CLI (https://aka.ms/azure-cli), run `az login`, then repeat this call."
     elif "same username" in words:

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotInstalled, NotSignedIn, Unreachable
+from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotInstalled, NotSignedIn, Unreachable, packages
 from clouds.gcp.words import REMEDIES, SIGN_IN
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -213,7 +213,7 @@ def _credentials(source: Source) -> Any:
     except ImportError as error:
         raise NotInstalled(
             "signing in to Google Cloud", answered=str(error), sent=False,
-            fix="Install modelrig with its `gcp` extra: it brings google-auth.",
+            fix=packages("gcp"),
         ) from error  # fmt: skip
     except (ValueError, KeyError, TypeError) as error:  # google-auth's MalformedError is a ValueError too
         raise NotSignedIn(

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clouds.errors import Conflict, InvalidInput, NotInstalled
+from clouds.errors import Conflict, InvalidInput, NotInstalled, packages
 from clouds.local import flags, machine
 from clouds.local.engines import DEFAULT, ENGINES
 from clouds.local.launch import Launch
@@ -120,7 +120,7 @@ def find(engine: str) -> tuple[str, str]:
             raise NotInstalled(
                 "looking for the engine xllamacpp",
                 answered="its package is not installed, or not yet",
-                fix="check_setup says how far the installation is; by hand: pip install 'modelrig[local]'.",
+                fix=packages("local"),
                 sent=False,
             )
         return sys.executable, importlib.metadata.version("xllamacpp")

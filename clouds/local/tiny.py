@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clouds.errors import NotInstalled
+from clouds.errors import NotInstalled, packages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ def write(path: Path) -> None:
         raise NotInstalled(
             "making the tiny random model",
             answered=f"the package {error.name} is not installed",
-            fix="Install the extra: pip install 'modelrig[local]'.",
+            fix=packages("local"),
             sent=False,
         ) from None
     part = path.with_name(f".{path.name}.{os.getpid()}")

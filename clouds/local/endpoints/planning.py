@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from clouds.errors import InvalidInput, NoCapacity, NotInstalled
+from clouds.errors import InvalidInput, NoCapacity, NotInstalled, packages
 from clouds.local import catalogue, gguf_header, machine, memory, nvidia, settings
 from clouds.local.catalogue import Model
 from clouds.local.endpoints import reading
@@ -47,7 +47,7 @@ def prepare(home: Path, model: str, given: Mapping[str, Setting], ref: EndpointR
         raise NotInstalled(
             "planning the tiny random model",
             answered="the package gguf is not installed",
-            fix="pip install 'modelrig[local]'.",
+            fix=packages("local"),
             sent=False,
         )
     warnings = [*_context(found, launch), *_fit(found, launch, freed, enforce=chosen.memory_check)]

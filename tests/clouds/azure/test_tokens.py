@@ -227,7 +227,7 @@ def test_without_the_sdk_the_fix_is_the_extra(az: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "azure.identity", None)
     with pytest.raises(NotInstalled) as told:
         Tokens(session.build).get()
-    assert "modelrig[azure]" in told.value.fix
+    assert "requirements-azure.txt" in told.value.fix
 
 
 def test_two_tenants_are_signed_in_to_one_after_the_other() -> None:

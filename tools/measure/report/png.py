@@ -17,7 +17,7 @@ COLUMNS = 2
 ZOOM = 1.5
 TALLEST = 4_000.0
 """Units of height after which charts are left to the page."""
-MISSING = "no picture: the package resvg-py is not installed (pip install resvg-py)"
+MISSING = "no picture: the package resvg-py is not installed (check_setup has the command that installs [report])"
 NO_FONT = "no picture: there is no font on this machine to write with"
 
 
