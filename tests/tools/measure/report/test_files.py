@@ -47,7 +47,10 @@ def test_a_run_gets_a_page_a_text_and_a_picture_beside_its_file(tmp_path: Path) 
 def test_without_its_package_there_is_no_picture_and_that_is_said(tmp_path: Path) -> None:
     written = report.write_run(tmp_path / "qat.json", samples.full("qat"))
     assert [each.suffix for each in written.paths] == [".html", ".md"]
-    assert "no picture: the package resvg-py is not installed (pip install resvg-py)" in written.note
+    assert (
+        "no picture: the package resvg-py is not installed (check_setup has the command that installs [report])"
+        in written.note
+    )
     assert "qat.png" not in (tmp_path / "qat.md").read_text("utf-8")
 
 
