@@ -49,6 +49,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         patch.setenv("AWS_CONFIG_FILE", str(base / "no-aws-config"))
         patch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(base / "no-aws-credentials"))
+        patch.setenv("AWS_LOGIN_CACHE_DIRECTORY", str(base / "no-aws-login"))
         patch.setattr(socket.socket, "connect", _guarded)
         try:
             return (yield)

@@ -7,8 +7,6 @@ from typing import Any
 import botocore.session
 from botocore.awsrequest import AWSResponse, HeadersDict
 
-from tests.clouds.aws.recorded import shared_models
-
 
 class Wire:
     """A network: answers raw bytes below the retries, or raises; counts what reached it."""
@@ -17,7 +15,6 @@ class Wire:
         self.answers, self.sent, self.tokens = list(answers), 0, [""]
 
     def attach(self, session: botocore.session.Session) -> None:
-        shared_models(session)
         session.get_component("event_emitter").register_first("before-send", self.send)
 
     def send(self, request: Any, **_: Any) -> Any:

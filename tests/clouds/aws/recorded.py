@@ -4,36 +4,52 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import botocore.loaders
 import botocore.session
 
 from clouds.aws.api import AwsApi
-from clouds.aws.session import recorded
+from clouds.aws.session import frugal, recorded
 from clouds.errors import CloudError
-from clouds.replay import Replay, Scenario, load
+from clouds.replay import Answer, Replay, Request, Scenario, Tap, ask, load, tell
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "aws"
 NOW = datetime(2026, 11, 29, 15, 0, tzinfo=UTC)
 
 
-@functools.cache
-def loader() -> botocore.loaders.Loader:
-    """One loader for all tests: reading a service's model is what making a client costs."""
-    return botocore.loaders.Loader()
+class Stage:
+    """A tap that asks those which the test that runs has put on stage."""
+
+    def __init__(self) -> None:
+        self.taps: Sequence[Tap] = ()
+
+    def before(self, request: Request) -> Answer | None:
+        return ask(self.taps, request)
+
+    def after(self, request: Request, answer: Answer) -> None:
+        tell(self.taps, request, answer)
 
 
-def shared_models(session: botocore.session.Session) -> None:
-    session.register_component("data_loader", loader())
+STAGE = Stage()
 
 
 def build() -> botocore.session.Session:
-    session = recorded()
-    shared_models(session)
-    return session
+    """A session of its own; the service models are those that another one has read, as in the product."""
+    return frugal(recorded())
+
+
+@functools.cache
+def _shared() -> AwsApi:
+    return AwsApi(build=build, taps=(STAGE,), attempts=1)
+
+
+def on_stage(*taps: Tap) -> AwsApi:
+    """An account that answers from these taps until the next call of this: making clients is what costs time."""
+    STAGE.taps = taps
+    return _shared()
 
 
 class Recorded:
@@ -42,7 +58,7 @@ class Recorded:
     def __init__(self, scenario: str) -> None:
         self.scenario: Scenario = load(FIXTURES / scenario)
         self.replay = Replay([self.scenario])
-        self.api = AwsApi(build=build, taps=(self.replay,), attempts=1)
+        self.api = on_stage(self.replay)
 
     def check(self, result: Any) -> None:
         """The result is what was expected, whole, and nothing was asked that is not recorded."""

@@ -14,7 +14,7 @@ from clouds.errors import InvalidInput, NotFound, Unexpected
 from clouds.models import Call, Scope
 from clouds.readonly import Forbidden, ReadOnly
 from clouds.replay import Answer, Fixture, NotRecorded, Origin, Replay, Request, Scenario, Tap
-from tests.clouds.aws.recorded import build
+from tests.clouds.aws.recorded import build, on_stage
 
 OHIO = Scope("us-east-2")
 QUOTAS = Call("service-quotas", "ListServiceQuotas", {"ServiceCode": "sagemaker"})
@@ -36,7 +36,7 @@ def refusal(name: str, code: str, **conditions: Any) -> Fixture:
 
 
 def connect(*taps: Tap, **options: Any) -> AwsApi:
-    return AwsApi(build=build, taps=taps, **options)
+    return AwsApi(build=build, taps=taps, **options) if options else on_stage(*taps)
 
 
 PAGES = (

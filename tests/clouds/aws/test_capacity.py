@@ -9,7 +9,7 @@ from clouds.aws.capacity import READS, AwsCapacity
 from clouds.errors import InvalidInput, NotOffered, NotSignedIn
 from clouds.models import Scope
 from clouds.replay import Answer, Request
-from tests.clouds.aws.recorded import NOW, Recorded, build
+from tests.clouds.aws.recorded import NOW, Recorded, on_stage
 
 
 def now() -> datetime:
@@ -62,9 +62,7 @@ REGIONS = [f"eu-west-{n}" for n in range(1, 18)]
 
 def test_placement_scores_are_asked_for_ten_regions_at_a_time() -> None:
     scores = Scores()
-    read = AwsCapacity(AwsApi(build=build, taps=(scores,)), now=now).read(
-        None, ("g6.xlarge",), [Scope(region) for region in REGIONS]
-    )
+    read = AwsCapacity(on_stage(scores), now=now).read(None, ("g6.xlarge",), [Scope(region) for region in REGIONS])
     questions = [item.parameters["RegionNames"] for item in scores.asked if item.operation == "GetSpotPlacementScores"]
     assert sorted(questions, key=len) == [REGIONS[10:], REGIONS[:10]]
     assert [(row.scope, row.answer) for row in read.found] == [(region, "score 3") for region in REGIONS]
@@ -72,12 +70,12 @@ def test_placement_scores_are_asked_for_ten_regions_at_a_time() -> None:
 
 def test_a_zone_asks_about_its_region() -> None:
     scores = Scores()
-    read = AwsCapacity(AwsApi(build=build, taps=(scores,)), now=now).read("L4", (), [Scope("us-east-2a")])
+    read = AwsCapacity(on_stage(scores), now=now).read("L4", (), [Scope("us-east-2a")])
     assert [row.scope for row in read.found] == ["us-east-2"]
 
 
 def test_several_on_one_machine_are_named_with_their_count() -> None:
-    read = AwsCapacity(AwsApi(build=build, taps=(Scores(),)), now=now).read("4xL4", (), [Scope("us-east-2")])
+    read = AwsCapacity(on_stage(Scores()), now=now).read("4xL4", (), [Scope("us-east-2")])
     assert [row.accelerator for row in read.found] == ["4xL4"]
 
 
@@ -91,7 +89,7 @@ class Refuse:
 
 
 def test_a_region_that_refuses_the_credential_is_unknown_and_says_why() -> None:
-    read = AwsCapacity(AwsApi(build=build, taps=(Refuse(),)), now=now).read("L4", (), [Scope("me-south-1")])
+    read = AwsCapacity(on_stage(Refuse()), now=now).read("L4", (), [Scope("me-south-1")])
     assert [(row.answer, row.evidence) for row in read.found] == [("unknown", "nothing could be read")]
     assert len(read.unread) == 4
 
@@ -102,7 +100,7 @@ def test_without_any_credential_it_is_one_error(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_chip_of_another_cloud_is_not_offered_and_an_unknown_word_is_refused() -> None:
-    reader = AwsCapacity(AwsApi(build=build, taps=(Refuse(),)), now=now)
+    reader = AwsCapacity(on_stage(Refuse()), now=now)
     with pytest.raises(NotOffered, match="v5e on AWS"):
         reader.read("v5litepod", (), [Scope("us-east-2")])
     with pytest.raises(InvalidInput, match="no type carries 3 L4"):

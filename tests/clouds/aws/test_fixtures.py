@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 from botocore.model import OperationModel, ServiceModel
 from botocore.validate import ParamValidator
@@ -35,8 +36,13 @@ ENDPOINT = {
 
 
 @cache
+def session() -> botocore.session.Session:
+    return build()
+
+
+@cache
 def service_model(name: str) -> ServiceModel:
-    found: ServiceModel = build().get_service_model(name)
+    found: ServiceModel = session().get_service_model(name)
     return found
 
 

@@ -5,7 +5,7 @@ import pytest
 from clouds.aws.api import AwsApi
 from clouds.aws.identity import AwsIdentity
 from clouds.errors import CredentialExpired, PermissionMissing
-from tests.clouds.aws.recorded import Recorded, shared_models
+from tests.clouds.aws.recorded import Recorded
 from tests.clouds.aws.simulator import Account, Seam
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"}
@@ -15,7 +15,7 @@ def from_environment(monkeypatch: pytest.MonkeyPatch, **variables: str) -> AwsId
     for name, value in {**KEYS, **variables}.items():
         monkeypatch.setenv(name, value)
     seam = Seam(Account())
-    return AwsIdentity(AwsApi(prepare=lambda session: (shared_models(session), seam.attach(session))))
+    return AwsIdentity(AwsApi(prepare=seam.attach))
 
 
 def test_a_caller_is_principal_account_and_place() -> None:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from clouds.aws.api import AwsApi
 from clouds.aws.quotas import AwsQuotas, covers, what
 from clouds.errors import CredentialExpired, InvalidInput, NotSignedIn
 from clouds.models import Call, Quota, Scope
 from clouds.replay import Answer, Request
-from tests.clouds.aws.recorded import Recorded, build
+from tests.clouds.aws.recorded import Recorded, on_stage
 
 APPLIED = "service-quotas.ListServiceQuotas"
 
@@ -62,13 +61,13 @@ class Watch:
 
 def test_regions_are_listed_one_after_the_other_in_the_order_asked() -> None:
     watch = Watch()
-    AwsQuotas(AwsApi(build=build, taps=(watch,))).read(None, ("ml.g6.xlarge",), scopes("us-east-2", "us-east-1"))
+    AwsQuotas(on_stage(watch)).read(None, ("ml.g6.xlarge",), scopes("us-east-2", "us-east-1"))
     assert (watch.most, watch.regions) == (1, ["us-east-2", "us-east-2", "us-east-1", "us-east-1"])
 
 
 def test_no_region_named_means_every_one_that_the_account_has() -> None:
     watch = Watch()
-    read = AwsQuotas(AwsApi(build=build, taps=(watch,))).read(None, ("ml.g6.xlarge",), ())
+    read = AwsQuotas(on_stage(watch)).read(None, ("ml.g6.xlarge",), ())
     assert [(quota.scope, quota.offered) for quota in read.found] == [("eu-west-1", False)]
 
 
@@ -88,7 +87,7 @@ class Refuse:
 
 def test_when_the_enabled_regions_cannot_be_read_the_17_default_ones_stand_in_and_that_is_said() -> None:
     refuse = Refuse("AccessDeniedException")
-    read = AwsQuotas(AwsApi(build=build, taps=(refuse,))).read(None, ("ml.g6.xlarge",), ())
+    read = AwsQuotas(on_stage(refuse)).read(None, ("ml.g6.xlarge",), ())
     assert (read.found, len(read.unread), read.complete) == ((), 18, False)
     assert read.unread[0].call == "ec2.DescribeRegions"
     assert "looked at the 17 regions" in read.unread[0].reason
@@ -101,9 +100,7 @@ def test_a_credential_that_works_nowhere_is_one_error_and_not_a_list_of_unread(
     code: str, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind):
-        AwsQuotas(AwsApi(build=build, taps=(Refuse(code),))).read(
-            None, ("ml.g6.xlarge",), scopes("us-east-1", "us-east-2")
-        )
+        AwsQuotas(on_stage(Refuse(code))).read(None, ("ml.g6.xlarge",), scopes("us-east-1", "us-east-2"))
 
 
 class OnlyIn(Refuse):
@@ -122,7 +119,7 @@ def row(name: str, value: float) -> Mapping[str, Any]:
 
 
 def test_a_region_that_is_not_enabled_is_unread_and_the_rest_go_on() -> None:
-    reader = AwsQuotas(AwsApi(build=build, taps=(OnlyIn("UnrecognizedClientException"),)))
+    reader = AwsQuotas(on_stage(OnlyIn("UnrecognizedClientException")))
     read = reader.read(None, ("ml.g6.xlarge",), scopes("me-south-1", "us-east-1"))
     assert [(item.scope, item.call) for item in read.unread] == [("me-south-1", APPLIED)]
     assert read.found == (
@@ -153,13 +150,13 @@ def test_a_question_that_cannot_be_asked_is_refused_before_anything_is_sent(
 ) -> None:
     refuse = Refuse("x")
     with pytest.raises(InvalidInput, match=problem):
-        AwsQuotas(AwsApi(build=build, taps=(refuse,))).read(accelerator, types, scopes("us-east-1"))
+        AwsQuotas(on_stage(refuse)).read(accelerator, types, scopes("us-east-1"))
     assert refuse.asked == []
 
 
 def test_a_name_that_is_no_region_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is not an AWS region or zone"):
-        AwsQuotas(AwsApi(build=build, taps=(Refuse("x"),))).read("L4", (), scopes("Ohio"))
+        AwsQuotas(on_stage(Refuse("x"))).read("L4", (), scopes("Ohio"))
 
 
 def test_an_accelerator_is_its_sagemaker_types_and_its_families() -> None:

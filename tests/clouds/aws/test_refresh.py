@@ -99,9 +99,8 @@ def test_a_price_that_jumped_does_not_answer_until_a_person_looked(tmp_path: Pat
 
 
 def test_a_price_list_that_is_denied_changes_nothing(tmp_path: Path) -> None:
-    from clouds.aws.api import AwsApi
     from clouds.replay import Answer, Request
-    from tests.clouds.aws.recorded import build
+    from tests.clouds.aws.recorded import on_stage
 
     class Denied:
         def before(self, request: Request) -> Answer:
@@ -110,7 +109,7 @@ def test_a_price_list_that_is_denied_changes_nothing(tmp_path: Path) -> None:
         def after(self, request: Request, answer: Answer) -> None: ...
 
     with pytest.raises(PermissionMissing):
-        refresh(AwsApi(build=build, taps=(Denied(),)), home(tmp_path))
+        refresh(on_stage(Denied()), home(tmp_path))
     assert json.loads(refreshed_path(tmp_path).read_text())["rows"] == OLD
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,28 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, EventStreamError
 from botocore.parsers import ResponseParserError
 
+from clouds.aws.session import frugal, recorded
 from clouds.aws.taps import attach
 from clouds.readonly import Forbidden, ReadOnly
 from clouds.record import Recorder
 from clouds.replay import Answer, Fixture, NotRecorded, Origin, Replay, Scenario, Tap, read_placebo
-from tests.clouds.aws.recorded import shared_models
+from tests.clouds.aws.recorded import STAGE
 
 ORIGIN = Origin("documentation", "a test", date(2026, 11, 29))
 RECORDINGS = Path(__file__).parents[4] / "shared/recordings/cloud-custodian/aws"
 
 
+@cache
+def session() -> botocore.session.Session:
+    made = frugal(recorded())
+    attach(made, [STAGE])
+    return made
+
+
 def client(service: str, *taps: Tap, **config: Any) -> Any:
-    session = botocore.session.Session()
-    shared_models(session)
-    attach(session, taps)
-    keys = {"aws_access_key_id": "replay", "aws_secret_access_key": "replay"}
-    return session.create_client(service, region_name="us-east-2", config=Config(**config), **keys)
+    """A client of the SDK with these taps on stage."""
+    STAGE.taps = taps
+    return session().create_client(service, region_name="us-east-2", config=Config(**config))
 
 
 def replay(service: str, *answers: tuple[str, dict[str, Any]], **answer: Any) -> Replay:
@@ -139,7 +146,7 @@ def test_a_guard_refuses_below_the_client_whatever_method_was_called() -> None:
 
 
 def test_a_recorder_writes_what_the_network_answered_and_nothing_of_how_we_sign_in(tmp_path: Path) -> None:
-    session = botocore.session.Session()
+    session = frugal(recorded())
     attach(session, [Recorder(tmp_path / "new", source="a test", on=date(2026, 11, 29))])
     xml = (
         b"<R><GetCallerIdentityResult><Account>644160558196</Account></GetCallerIdentityResult><AssumeRoleResult/></R>"
@@ -149,8 +156,7 @@ def test_a_recorder_writes_what_the_network_answered_and_nothing_of_how_we_sign_
         return AWSResponse(request.url, 200, {}, _Raw(xml))
 
     session.get_component("event_emitter").register("before-send.sts", network)
-    keys = {"aws_access_key_id": "k", "aws_secret_access_key": "s", "region_name": "us-east-2"}
-    sts = session.create_client("sts", **keys)
+    sts = session.create_client("sts", region_name="us-east-2")
     sts.get_caller_identity()
     sts.assume_role(RoleArn="arn:aws:iam::644160558196:role/r", RoleSessionName="me")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
@@ -172,10 +178,8 @@ def test_threads_share_a_client_of_a_replay() -> None:
 
 
 def test_another_session_is_untouched() -> None:
-    attach(botocore.session.Session(), [replay("ec2")])
-    other = botocore.session.Session().create_client(
-        "ec2", "us-east-2", aws_access_key_id="k", aws_secret_access_key="s"
-    )
+    attach(frugal(recorded()), [replay("ec2")])
+    other = frugal(recorded()).create_client("ec2", "us-east-2")
     other.meta.events.register("before-send.ec2", lambda request, **_: AWSResponse(request.url, 200, {}, _Raw(b"<r/>")))
     assert other.describe_volumes()["ResponseMetadata"]["HTTPStatusCode"] == 200
 

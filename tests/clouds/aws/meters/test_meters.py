@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clouds.aws.api import AwsApi
 from clouds.aws.meters import BASE, METERS, UNMETERED, maker
 from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
 from clouds.aws.refresh import Refreshed, refresh
 from clouds.errors import Unexpected
 from clouds.pricetable import rows_of
 from tests.clouds.aws.meters.offers import OFFERS, Offered, PriceList
-from tests.clouds.aws.recorded import FIXTURES, build
+from tests.clouds.aws.recorded import FIXTURES, on_stage
 
 NEW = tuple(meter for meter in METERS if meter not in BASE)
 TABLE = [["ebs/gp3-iops", "IOPS-month", "us-east-1", 0.005, "2026-09-01", 0]]
@@ -23,7 +22,7 @@ def run(path: Path, prices: PriceList) -> Refreshed:
     table = refreshed_path(path)
     table.parent.mkdir(parents=True, exist_ok=True)
     table.write_text(json.dumps({"sources": ["a table"], "rows": TABLE}))
-    return refresh(AwsApi(build=build, taps=(prices,), attempts=1), path, meters=NEW)
+    return refresh(on_stage(prices), path, meters=NEW)
 
 
 @pytest.fixture(scope="module")
