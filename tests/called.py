@@ -14,14 +14,20 @@ from tools.progress import CallProgress
 from tools.settings import Settings
 
 
-def called(session: Session, tool: str, arguments: Mapping[str, Any]) -> calling.Outcome:
-    """What the tool answers, or what it asks first; fails with its words where it failed."""
+def called(session: Session, tool: str, arguments: Mapping[str, Any], *, worker: bool = True) -> calling.Outcome:
+    """What the tool answers, or what it asks first; fails with its words where it failed.
+
+    Without a `worker`, what a worker does for a long call is done here.
+    """
     prepared = calling.prepare(next(each for each in TOOLS if each.name == tool), dict(arguments), session)
     if isinstance(prepared, calling.Question):
         return prepared.outcome
-    outcome = (
-        prepared if isinstance(prepared, calling.Outcome) else calling.carry_out(prepared, session, CallProgress())
-    )
+    if isinstance(prepared, calling.Outcome):
+        outcome = prepared
+    elif prepared.tool.long and not worker:
+        outcome = calling.Outcome(**calling.work(tool, prepared.values, CallProgress(), session))
+    else:
+        outcome = calling.carry_out(prepared, session, CallProgress())
     assert not outcome.failed, outcome.text
     return outcome
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlencode
 
 from clouds.azure.errors import told
 from clouds.azure.pace import Pace, wait_of
@@ -149,9 +150,9 @@ class Arm:
 
         tried = str(ask.request)
         extensions = {**named(ask.request), TENANT: tenant}
-        query = dict(ask.query) if ask.query else None  # None keeps an address's own query; {} would drop it
+        url = f"{ask.url}?{urlencode(ask.query)}" if ask.query else ask.url  # parsed once, and not again with its query
         try:
-            response = self._http().request(ask.method, ask.url, params=query, json=ask.body, extensions=extensions)
+            response = self._http().request(ask.method, url, json=ask.body, extensions=extensions)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.PoolTimeout) as error:
             words, name = bounded(str(error), 200), type(error).__name__
             raise Unreachable(tried, answered=words, code=name, fix=REMEDIES["unreachable"], sent=False) from None

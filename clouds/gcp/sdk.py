@@ -1,9 +1,9 @@
 """Creates and deletes nodes and instances through Google's own packages, google-cloud-tpu and google-cloud-compute.
 
-They are imported at the first such call: compute_v1 alone takes 1.1 s and 150 MB (1.57.0, 2026-11-29). What they send
-passes through `GcpApi`: the same signing, pace, errors and taps; what Google answered is returned as it came, because
-the packages drop fields and enum values that they do not know. `.result()` of their operations is never used: the one
-of tpu_v2 breaks on an unknown field, the one of compute_v1 polls another address than it was told (facts of 1.28.0 and
+They are imported at the first such call, and of compute_v1 only what is used here (`trimmed.py`). What they send passes
+through `GcpApi`: the same signing, pace, errors and taps; what Google answered is returned as it came, because the
+packages drop fields and enum values that they do not know. `.result()` of their operations is never used: the one of
+tpu_v2 breaks on an unknown field, the one of compute_v1 polls another address than it was told (facts of 1.28.0 and
 1.57.0). What they cannot express (flex-start on the TPU API, a newer field) goes over REST, and so does all of it where
 a package is not installed.
 """
@@ -18,7 +18,7 @@ from threading import RLock, local
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import Unexpected
-from clouds.gcp import methods
+from clouds.gcp import methods, trimmed
 from clouds.models import Scope
 from clouds.replay import Request
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clouds.gcp.api import GcpApi
 
 TIMEOUT = 75
+_COMPUTE = "google.cloud.compute_v1"
 _TPU = "tpu.projects.locations."
 CARRIED = frozenset(
     {
@@ -79,11 +80,11 @@ class Sdk:
     def compute(self) -> InstancesClient:
         """The real `compute_v1.InstancesClient`. Raises ImportError where google-cloud-compute is not installed."""
         from google.auth.credentials import AnonymousCredentials
-        from google.cloud.compute_v1 import InstancesClient
 
         with self._lock:
             if self._compute is None:
-                client = InstancesClient(credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
+                package = trimmed.module(_COMPUTE, "services.instances")
+                client: InstancesClient = package.InstancesClient(credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
                 self._bridged(client.transport, "compute")
                 self._compute = client
             return self._compute
@@ -122,18 +123,15 @@ class Sdk:
         last = request.operation.rsplit(".", 1)[-1]
         options: dict[str, Any] = {"timeout": TIMEOUT, "retry": None}
         if request.service == "compute":
-            from google.cloud import compute_v1
-
+            words = trimmed.module(_COMPUTE, "types.compute")
             ids = {"request_id": told["requestId"]} if "requestId" in told else {}
             where = {"project": told["project"], "zone": told["zone"], **ids}
             if last == "delete":
-                gone = compute_v1.DeleteInstanceRequest(instance=told["instance"], **where)
+                gone = words.DeleteInstanceRequest(instance=told["instance"], **where)
                 return lambda: self.compute.delete_unary(request=gone, **options)
             if told.keys() - {"project", "zone", "body", "requestId"}:
                 raise _Inexpressible
-            made = compute_v1.InsertInstanceRequest(
-                instance_resource=_message(compute_v1.Instance, told["body"]), **where
-            )
+            made = words.InsertInstanceRequest(instance_resource=_message(words.Instance, told["body"]), **where)
             return lambda: self.compute.insert_unary(request=made, **options)
         from google.cloud import tpu_v2
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from clouds.errors import Unexpected, Unreachable
 from clouds.gcp import errors
@@ -66,14 +67,14 @@ def exchanged(
 
     tried, filled = f"{request}", request.parameters
     url, host = addressed(method.url(filled))
+    if query := urlencode(method.query(filled)):
+        url = f"{url}?{query}"  # one address that is parsed once, and not a second time with its query
     told = {**headers, **({"Host": host} if host else {})}
     content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
     if content is not None:
         told["Content-Type"] = "application/json"
     try:
-        response = sender.request(
-            method.verb, url, params=method.query(filled), content=content, headers=told, extensions=named(request)
-        )
+        response = sender.request(method.verb, url, content=content, headers=told, extensions=named(request))
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
         raise Unreachable(
             tried,

@@ -1,9 +1,13 @@
-"""No test of this cloud sees the credentials or settings of whoever runs it, or waits for a metadata service."""
+"""No test of this cloud sees the credentials or settings of whoever runs it, or waits for a metadata service.
+
+The guards are hooks and no fixtures: a fixture for all is set up thousands of times.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +16,31 @@ import pytest
 from clouds.gcp import session
 from tests.clouds.gcp.server import Google
 
-
-@pytest.fixture(autouse=True)
-def _nobody_is_signed_in(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    nowhere: Path = tmp_path_factory.getbasetemp() / "nobody"
-    monkeypatch.setenv("CLOUDSDK_CONFIG", str(nowhere))
-    monkeypatch.setattr(session, "PRODUCT", nowhere / "product_name")
+NOWHERE = Path(__file__).parent / "nobody"
+RESOLVE = socket.getaddrinfo
 
 
-@pytest.fixture(autouse=True)
-def _no_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Nobody is signed in, and no name is looked up."""
+    before, product = os.environ.get("CLOUDSDK_CONFIG"), session.PRODUCT
+    os.environ["CLOUDSDK_CONFIG"] = str(NOWHERE)
+    session.PRODUCT, socket.getaddrinfo = NOWHERE / "product_name", _guarded  # type: ignore[assignment]
+    try:
+        return (yield)
+    finally:
+        session.PRODUCT, socket.getaddrinfo = product, RESOLVE
+        if before is None:
+            del os.environ["CLOUDSDK_CONFIG"]
+        else:
+            os.environ["CLOUDSDK_CONFIG"] = before
+
+
+def _guarded(host: object, *more: Any, **named: Any) -> Any:
     """Asking for a host's address is a connection too; the guard of all tests sees connections alone."""
-    real = socket.getaddrinfo
-
-    def guarded(host: object, *more: Any, **named: Any) -> Any:
-        if str(host) not in ("127.0.0.1", "localhost", "::1", "None", ""):
-            pytest.fail(f"a test asked for the address of {host}")
-        return real(host, *more, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(socket, "getaddrinfo", guarded)
+    if str(host) not in ("127.0.0.1", "localhost", "::1", "None", ""):
+        pytest.fail(f"a test asked for the address of {host}")
+    return RESOLVE(host, *more, **named)  # type: ignore[arg-type]
 
 
 @pytest.fixture

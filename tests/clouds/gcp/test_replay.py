@@ -40,7 +40,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch, session_of(tmp_path_factory.mktemp("home"), "gcp") as session:
         patch.setenv("MODELRIG_REPLAY", str(ROOT / "fixtures"))
         for word, tool, arguments in ASKED:
-            outcome = called(session, tool, arguments)
+            outcome = called(session, tool, arguments, worker=False)
             found[word] = {**outcome.structured, "text": outcome.text}
     return found
 

@@ -72,7 +72,7 @@ class Machines:
         return held
 
     def read(self, ref: EndpointRef) -> Held:
-        """As `find`: Compute Engine's package is for making and deleting, it costs 1.1 s to import."""
+        """As `find`: Compute Engine's package is for making and deleting, it takes half a second to import."""
         return self.find(ref)
 
     def all(self, scope: Scope) -> Read[Held]:
