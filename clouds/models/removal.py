@@ -17,10 +17,14 @@ class From:
     path: str
 
 
+ANYTHING = ("*",)
+
+
 @dataclass(frozen=True)
 class Until:
     """What is read after a step until it has come true: `path` of the answer is in `done`, or the thing is `gone`.
 
+    `done` of `ANYTHING` is true as soon as `path` holds a value, e.g. a date of deletion.
     `gone` is true when the cloud answers NotFound or `path` holds nothing; a value in `gone_on` counts as gone too.
     A value in `failed` ends the finding.
     """

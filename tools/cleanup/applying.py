@@ -2,7 +2,8 @@
 
     1. everything that has not been begun is read again; what changed since the plan is refused
     2. the backups of all findings are asked for, so that they run side by side
-    3. finding by finding: wait for its backup, read it again, then the other steps, each waited for and read back
+    3. finding by finding: wait for its backup, read it again, then the other steps, each waited for and read back;
+       what had no backup to wait for is read again too, unless it was read this moment
 
 Everything is written down before and after it is sent: a second run goes on where the first ended.
 """
@@ -24,8 +25,8 @@ from tools.cleanup.rereading import Sought, pack_of, reread
 from tools.cleanup.waiting import Clock, NotTrue, failure, wait
 from tools.waste.rows import extract
 
-FRESH_SECONDS = 120.0
-"""How old a reading may be when the first step that destroys something is sent."""
+FRESH_SECONDS = 10.0
+"""How old a reading may be when the first step that destroys something is sent (or twice as long as reading takes)."""
 Ended = Literal["done", "refused", "failed"]
 
 
@@ -68,6 +69,7 @@ class Run:
         self._progress, self._now, self._clock = progress, now, clock
         self._entries: dict[tuple[str, str], Entry] = {}
         self._read_at: dict[str, float] = {}
+        self._reading_took = 0.0
         self._changed: dict[str, str] = {}
         self._apis: dict[tuple[str, str], Api] = {}
 
@@ -103,10 +105,12 @@ class Run:
         wanted = {
             each.id: Sought(each.cloud, each.check, each.location, each.resource, each.account) for each in findings
         }
+        begun = self._clock.read()
         there = reread(wanted.values(), self._connect, self._now(), self._progress)
+        self._reading_took = self._clock.read() - begun
         for finding in findings:
             found = there[wanted[finding.id]]
-            self._read_at[finding.id] = self._clock.read()
+            self._read_at[finding.id] = begun
             if found.wasted is None:
                 if not (found.words == "gone" and self._unsure(finding)):
                     self._changed[finding.id] = found.words
@@ -132,9 +136,16 @@ class Run:
         return Outcome(finding, "done", "done and read back")
 
     def _fresh(self, finding: PlannedFinding) -> None:
-        if self._clock.read() - self._read_at.get(finding.id, float("-inf")) > FRESH_SECONDS:
+        """Read it again where it may have come into use: while its backup was made, or since it was last read."""
+        if any(step.backup for step in finding.steps):
+            self._reread([finding])
+            return
+        age = self._clock.read() - self._read_at.get(finding.id, float("-inf"))
+        if age > max(FRESH_SECONDS, 2 * self._reading_took):
             rest = self._plan.findings[self._plan.findings.index(finding) :]
-            self._reread([each for each in rest if not self._begun(each) and each.id not in self._changed])
+            same = (finding.check, finding.cloud, finding.account, finding.location)
+            alike = [each for each in rest if (each.check, each.cloud, each.account, each.location) == same]
+            self._reread([each for each in alike if not self._begun(each) and each.id not in self._changed])
 
     def _step(self, finding: PlannedFinding, step: PlannedStep) -> None:
         if self._state(finding, step) == "done":

@@ -22,7 +22,8 @@ _HEAD = """#!/usr/bin/env bash
 # Findings: {findings}. {saving}{refused}
 set -euo pipefail
 
-# wait_until SECONDS DONE FAILED COMMAND...: until the command prints DONE; for "gone", nothing or that it is not found.
+# wait_until SECONDS DONE FAILED COMMAND...: until the command prints DONE ("*": anything); for "gone", nothing or
+# that it is not found.
 wait_until() {{
   local missing='NotFound|NOT_FOUND|NoSuch|[Nn]ot found|ould not find|annot find|does not exist'
   local seconds="$1" wanted="$2" bad="$3" said="" ok="" end
@@ -40,7 +41,7 @@ wait_until() {{
     if [[ "$wanted" == gone* ]]; then
       [[ -z "$said" && -n "$ok" ]] && return 0
       [[ -n "$said" && "|${{wanted#gone}}|" == *"|$said|"* ]] && return 0
-    elif [[ -n "$said" && "|$wanted|" == *"|$said|"* ]]; then
+    elif [[ -n "$said" && ( "$wanted" == "*" || "|$wanted|" == *"|$said|"* ) ]]; then
       return 0
     fi
     if [[ -n "$said" && -n "$bad" && "|$bad|" == *"|$said|"* ]]; then

@@ -9,7 +9,7 @@ from typing import Any
 from clouds.base import Api, Progress
 from clouds.errors import CloudError, NotFound, Throttled, Unreachable
 from clouds.models import Call, Scope
-from clouds.models.removal import Until
+from clouds.models.removal import ANYTHING, Until
 from tools.waste.rows import extract
 from tools.waste.sight import why
 
@@ -52,7 +52,7 @@ def _look(api: Api, until: Until, call: Call, scope: Scope) -> tuple[str, bool]:
         raise NotTrue(f"it is {bad[0]}")
     if until.gone:
         return word or "not there", all(value in until.gone_on for value in values)
-    return word, bool(values) and all(value in until.done for value in values)
+    return word, bool(values) and (until.done == ANYTHING or all(value in until.done for value in values))
 
 
 def _word(value: Any) -> str:

@@ -52,6 +52,11 @@ def _plain(unit: str) -> str:
 
 
 def total(lines: tuple[Priced, ...]) -> tuple[float | None, bool]:
-    """US dollars a month of what is priced (None when nothing is), and whether any line has no price."""
+    """US dollars a month of what is priced (None when nothing is), and whether any line has no price.
+
+    Where what is to be taken off has no price, nothing is known: the rest alone would promise too much.
+    """
+    if any(line.usd_per_month is None and line.quantity < 0 for line in lines):
+        return None, True
     known = [line.usd_per_month for line in lines if line.usd_per_month is not None]
     return (round(sum(known), 6) if known else None), len(known) < len(lines)

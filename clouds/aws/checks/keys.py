@@ -8,7 +8,7 @@ from typing import Any
 
 from clouds.aws.checks import words
 from clouds.aws.checks.ec2_reads import SNAPSHOTS, VOLUMES
-from clouds.aws.checks.steps import gone, step, until
+from clouds.aws.checks.steps import gone, step, told, until
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
@@ -156,8 +156,7 @@ def _delete_secret(doomed: Doomed) -> tuple[CleanupStep, ...]:
         step(
             "delete", f"delete secret {doomed.name} with a recovery window of 30 days", "secretsmanager.DeleteSecret",
             {**name, "RecoveryWindowInDays": 30}, "recoverable", days=30,
-            until=gone("secretsmanager.ListSecrets", {"Filters": [{"Key": "name", "Values": [doomed.row["Name"]]}]},
-                       "SecretList[].ARN"),
+            until=told("secretsmanager.DescribeSecret", name, "DeletedDate"),
         ),
     )  # fmt: skip
 
@@ -176,7 +175,7 @@ SECRET_UNUSED = WasteCheck(
     reversal="recoverable",
     recovery="For 30 days restore-secret brings it back; it cannot be read in that time.",
     order=95,
-    steps=("secretsmanager.DeleteSecret", "secretsmanager.ListSecrets"),
+    steps=("secretsmanager.DeleteSecret", "secretsmanager.DescribeSecret"),
 )
 
 ZONES = Listing("route53", "ListHostedZones", "HostedZones", once=True)

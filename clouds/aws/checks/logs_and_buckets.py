@@ -66,7 +66,7 @@ def _retain(doomed: Doomed) -> tuple[CleanupStep, ...]:
             "cannot be undone",
             until=until(
                 "logs.DescribeLogGroups",
-                {"logGroupNamePrefix": name},
+                {"logGroupIdentifiers": [name]},  # a prefix would read other groups too, whose retention is another
                 "logGroups[].retentionInDays",
                 "365",
                 seconds=120,
@@ -92,7 +92,8 @@ KEEPS_ALL = WasteCheck(
     steps=("logs.PutRetentionPolicy", "logs.DescribeLogGroups"),
 )
 
-BUCKETS = Listing("s3", "ListBuckets", "Buckets", once=True)
+# S3 says in which region a bucket is only when it is asked with a parameter (botocore 1.44.8 model, Bucket).
+BUCKETS = Listing("s3", "ListBuckets", "Buckets", {"MaxBuckets": 1000}, once=True)
 
 
 def bucket_place(row: Row, at: Scope) -> Scope:

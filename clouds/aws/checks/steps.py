@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clouds.models import Call, Reversal
-from clouds.models.removal import CleanupStep, From, Lookup, Until
+from clouds.models.removal import ANYTHING, CleanupStep, From, Lookup, Until
 
 MARK = "modelrig-cleanup"
 """The tag of every backup that a cleanup makes; its value names the plan and the finding."""
@@ -42,6 +42,11 @@ def until(
 ) -> Until:  # fmt: skip
     """Wait until `path` says one of `done`."""
     return Until(call(operation, parameters), path, done, failed, seconds=seconds, every=every)
+
+
+def told(operation: str, parameters: Mapping[str, Any], path: str, *, seconds: float = 600) -> Until:
+    """Wait until `path` says anything at all."""
+    return Until(call(operation, parameters), path, ANYTHING, seconds=seconds)
 
 
 def gone(

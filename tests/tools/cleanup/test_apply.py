@@ -88,6 +88,33 @@ def test_a_change_while_the_backup_is_made_stops_the_deletion(tmp_path: Path) ->
     assert outcomes[0].stands == ("done: back up d1", "not done: delete d1")
 
 
+def test_a_change_while_a_quick_backup_is_made_stops_the_deletion_too(tmp_path: Path) -> None:
+    world = World(disks("d1"), needs=1)
+    plan = planned(world)
+    world.before["GetBackup"] = lambda: world.disks["d1"].update(machine="m1")
+    outcomes = apply(world, plan, tmp_path)
+    assert [(each.ended, each.detail) for each in outcomes] == [("refused", "in use now")]
+    assert world.writes == ["CreateBackup d1"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ends"), [(3.0, ["done", "done"]), (30.0, ["done", "refused"])], ids=["this moment", "a while ago"]
+)
+def test_what_has_no_backup_is_read_again_unless_that_was_this_moment(
+    seconds: float, ends: list[str], tmp_path: Path
+) -> None:
+    world, ticking = World(disks("d1", "d2")), Ticking()
+    plan = planned(world)
+    plan = replace(plan, findings=tuple(replace(each, steps=each.steps[1:]) for each in plan.findings))
+
+    def happens() -> None:
+        ticking.at += seconds
+        world.disks["d2"].update(machine="m1")
+
+    world.before["DeleteDisk"] = happens
+    assert [each.ended for each in apply(world, plan, tmp_path, ticking)] == ends
+
+
 def test_a_field_that_moves_by_itself_is_no_change(tmp_path: Path) -> None:
     world = World(disks("d1", size_used=1))
     plan = planned(world)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clouds.errors import InvalidInput, NotFound
+from clouds.models.removal import ANYTHING
 from tests.tools.cleanup.world import Ticking, World, connect, disks, planned, scanned
 from tests.tools.waste import toy
 from tools.cleanup import planning, script, store
@@ -155,6 +156,23 @@ def _runs(text: str, folder: Path) -> bool:
 
 def test_the_script_runs_as_it_says(tmp_path: Path) -> None:
     assert _runs(printed(planned(World(disks("d1")))), tmp_path)
+
+
+def test_the_script_waits_for_anything_where_the_plan_does(tmp_path: Path) -> None:
+    plan = planned(World(disks("d1")))
+    told = replace(
+        plan,
+        findings=tuple(
+            replace(each, steps=tuple(
+                replace(step, wait=replace(step.wait, done=ANYTHING)) if step.wait and step.backup else step
+                for step in each.steps
+            ))
+            for each in plan.findings
+        ),
+    )  # fmt: skip
+    text = printed(told)
+    assert "wait_until 60 '*' error" in text
+    assert _runs(text, tmp_path)
 
 
 def test_the_script_stops_in_another_account(tmp_path: Path) -> None:

@@ -54,6 +54,19 @@ def test_a_holder_without_a_price_does_not_hide_the_price_of_what_it_holds() -> 
     assert found.totals.usd_per_month == 10.0
 
 
+@pytest.mark.parametrize(("rates", "usd"), [({"disk": 0.1}, None), ({"disk": 0.1, "new": 0.08}, 2.0)])
+def test_what_another_sort_would_save_is_not_known_while_that_one_has_no_price(
+    rates: dict[str, float], usd: float | None
+) -> None:
+    meters = (Meter("disk", "GiB-month", 100), Meter("new", "GiB-month", -100))
+    cheaper = replace(toy.FREE_DISK, judge=lambda row, seen: Waste("dearer than needed", meters, saving=True))
+    places = {"north": {"ListDisks": {"disks": [disk("d1")]}, "ListTags": TAGS}}
+    book = {key: (rate, "GiB-month") for key, rate in rates.items()}
+    (found,) = look(places, pack=replace(toy.PACK, checks=(cheaper,)), rates=book).findings
+    assert found.usd_per_month == usd
+    assert found.billing == ("unpriced" if usd is None else "saving")
+
+
 def test_two_checks_on_one_resource_make_one_finding() -> None:
     twin = replace(toy.FREE_DISK, id="disk-free-too", judge=lambda row, seen: Waste("again", free=True))
     pack = replace(toy.PACK, checks=(toy.FREE_DISK, twin))

@@ -90,3 +90,16 @@ def test_a_path_that_is_not_there_would_be_noticed(account: Account) -> None:
     assert shape_at(account, "ec2.DescribeSnapshots", "Snapshots[].State") is not None
     assert shape_at(account, "ec2.DescribeSnapshots", "Snapshots[].Status") is None
     assert shape_at(account, "ec2.DescribeSnapshots", "Snapshot[].State") is None
+
+
+BY_PREFIX = {"logGroupNamePrefix", "logGroupNamePattern", "Filters"}
+"""What AWS compares the beginning of a name with, or any part of it: others would be read beside the one meant."""
+
+
+@pytest.mark.parametrize("check", REMOVABLE, ids=lambda check: check.id)
+def test_what_is_read_back_is_named_in_full(check: WasteCheck, account: Account) -> None:
+    for step in steps_of(check, account):
+        assert step.until is not None
+        asked = step.until.call
+        names = {each["Name"] for each in asked.parameters.get("Filters", ()) if "Name" in each}
+        assert not BY_PREFIX & set(asked.parameters) or (asked.service in ("ec2", "dms") and names), step.until.call
