@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,13 +31,13 @@ REGIONS = ("us-east-1", "us-east-2", "us-west-2")
 
 
 @cache
-def shared(*, signed: bool = True) -> tuple[Seam, AwsApi]:
+def shared() -> tuple[Seam, AwsApi]:
     """One seam and one set of clients for every test: making clients takes most of the time."""
     session = botocore.session.Session()
     session.set_credentials("AKIASIMULATED", "not-a-secret")
     session.set_config_variable("region", "us-east-2")
     seam = Seam(Account())
-    seam.attach(session, signed=signed)
+    seam.attach(session, signed=False)
     return seam, AwsApi(build=lambda: session, attempts=1)
 
 
@@ -136,6 +137,10 @@ BRISK_CONSOLE = boot.console(
 MACHINES = {"g6.xlarge": 0.8048, "g6.2xlarge": 0.9776}
 
 
+BRIEF = os.environ.get("MODELRIG_ALL") != "1"
+"""Every answer goes through bytes and botocore's parser with MODELRIG_ALL=1; without, those of the wire's own tests."""
+
+
 class FakeMachine:
     """In place of SSH to a machine: its forwarded port is an engine on loopback, commands are only written down."""
 
@@ -157,11 +162,11 @@ class FakeMachine:
     answer = ""
 
 
-def rig(home: Path, account: Account | None = None, *, signed: bool = False) -> Rig:
+def rig(home: Path, account: Account | None = None, *, brief: bool = BRIEF) -> Rig:
     """A fresh account with the L4 types in three regions, quota for one of each, and one free machine of each."""
-    seam, api = shared(signed=signed)
+    seam, api = shared()
     made = account or usual()
-    seam.start(made)
+    seam.start(made, brief=brief)
     prices = AwsPrices(api, home, now=made.now)
     quotas = AwsQuotas(api)
     heard = Heard(made)

@@ -23,7 +23,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.account = Account()
-        self.seam, self._api = shared(signed=False)
+        self.seam, self._api = shared()
         self.seam.start(self.account)
 
     def __getattr__(self, service: str) -> Any:

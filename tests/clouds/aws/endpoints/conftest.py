@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -49,12 +50,23 @@ def engine() -> Iterator[int]:
 
 @pytest.fixture
 def rig(tmp_path: Path, engine: int) -> Iterator[Rig]:
-    """One L4 of each kind free and allowed in each of three regions.
+    """One L4 of each kind free and allowed in each of three regions."""
+    with made(tmp_path) as ready:
+        yield ready
 
-    Its ledger is in memory where there is such a place: every commit is written through.
-    """
+
+@pytest.fixture
+def wired(tmp_path: Path, engine: int) -> Iterator[Rig]:
+    """The same; every answer goes through bytes and the SDK's parser."""
+    with made(tmp_path, brief=False) as ready:
+        yield ready
+
+
+@contextmanager
+def made(path: Path, **how: Any) -> Iterator[Rig]:
+    """A rig; its ledger is in memory where there is such a place: every commit is written through."""
     memory = Path("/dev/shm")  # noqa: S108 - a fresh folder in it
-    with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as home:
-        made = rigs.rig(Path(home))
-        yield made
-        made.book.close()
+    with TemporaryDirectory(dir=memory if memory.is_dir() else path) as home:
+        ready = rigs.rig(Path(home), **how)
+        yield ready
+        ready.book.close()

@@ -19,21 +19,21 @@ def written(rig: Rig) -> set[str]:
     return {name for name in rig.seam.operations() if changes(name) or "Invoke" in name}
 
 
-def test_sagemaker_sends_what_its_permissions_say_and_nothing_else(rig: Rig) -> None:
-    rig.deploy(settings={"hf_token_from": SECRET})
+def test_sagemaker_sends_what_its_permissions_say_and_nothing_else(wired: Rig) -> None:
+    wired.deploy(settings={"hf_token_from": SECRET})
     for kind in ("ml.g6.xlarge", "ml.g6.2xlarge"):
-        rig.account["us-east-2"].quotas[f"{kind} for endpoint usage"].value = 2
-        rig.account["us-east-2"].capacity[kind] += 1
-    rig.sagemaker.update(REF, Change(ttl_hours=1, settings={"max_model_len": 4096}), rig.book, rig.heard)
-    rig.sagemaker.delete(REF, rig.book, rig.heard)
-    assert written(rig) == {str(call) for call in permissions.SAGEMAKER} - NEVER_MADE
+        wired.account["us-east-2"].quotas[f"{kind} for endpoint usage"].value = 2
+        wired.account["us-east-2"].capacity[kind] += 1
+    wired.sagemaker.update(REF, Change(ttl_hours=1, settings={"max_model_len": 4096}), wired.book, wired.heard)
+    wired.sagemaker.delete(REF, wired.book, wired.heard)
+    assert written(wired) == {str(call) for call in permissions.SAGEMAKER} - NEVER_MADE
 
 
-def test_ec2_sends_what_its_permissions_say_and_nothing_else(rig: Rig) -> None:
-    rig.deploy_machine(settings={"hf_token_from": SECRET.replace("us-east-2", "us-east-1")})
-    rig.ec2.delete(replace(REF, service="ec2", location="us-east-1"), rig.book, rig.heard)
+def test_ec2_sends_what_its_permissions_say_and_nothing_else(wired: Rig) -> None:
+    wired.deploy_machine(settings={"hf_token_from": SECRET.replace("us-east-2", "us-east-1")})
+    wired.ec2.delete(replace(REF, service="ec2", location="us-east-1"), wired.book, wired.heard)
     # the fake in place of SSH pushes no key
-    assert written(rig) | {"ec2-instance-connect.SendSSHPublicKey"} == {str(call) for call in permissions.EC2}
+    assert written(wired) | {"ec2-instance-connect.SendSSHPublicKey"} == {str(call) for call in permissions.EC2}
 
 
 def test_every_permission_is_an_operation_that_exists() -> None:

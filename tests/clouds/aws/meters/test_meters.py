@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clouds.aws.meters import BASE, METERS, UNMETERED, maker
+from clouds.aws.meters import BASE, METERS, UNMETERED, maker, without_rate
 from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
 from clouds.aws.refresh import Refreshed, refresh
 from clouds.errors import Unexpected
@@ -105,3 +105,25 @@ def test_every_key_that_a_check_counted_with_is_in_the_table_or_fetched_or_named
 
 def test_what_is_named_as_not_fetched_is_not() -> None:
     assert [word for word in UNMETERED if any(meter.covers(word.rstrip("/") + "/x") for meter in METERS)] == []
+
+
+def test_a_key_without_a_rate_says_what_would_give_it_one_or_why_nothing_does() -> None:
+    fetched = "not in the bundled table for this place; `server.py refresh-prices aws` asks AWS for it"
+    assert without_rate("ec2-host/m5") == fetched
+    assert without_rate("mq/mq.m5.large/rabbitmq") == fetched
+    assert without_rate("fargate/vcpu-spot") == "not priced: it moves with the market"
+    assert without_rate("ec2/m5.large/windows/on-demand").startswith("not priced: the table knows machines with Linux")
+    assert without_rate("bedrock/imported-model-storage").startswith("not priced: billed by custom model units")
+    assert without_rate("anything/else") == "not priced: no source with a date lists it"
+
+
+def test_every_unpriced_line_of_every_scenario_has_a_reason() -> None:
+    lines = [
+        meter["key"]
+        for path in (FIXTURES / "waste").rglob("expected.json")
+        for finding in json.loads(path.read_text("utf-8")).get("findings", ())
+        for meter in finding.get("meters", ())
+        if meter["usd_per_unit"] is None
+    ]
+    assert len(lines) > 20
+    assert {key for key in lines if without_rate(key) == without_rate("anything/else")} == set()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from tests.clouds.aws.simulator import wire
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
     from botocore.model import OperationModel
 
-    from tests.clouds.aws.simulator.seam import Seam, Sent
+    from tests.clouds.aws.simulator.seam import Out, Seam, Sent
 
 KINDS = (
     "throttled",
@@ -46,32 +43,32 @@ class Fault:
     def hits(self, sent: Sent) -> bool:
         return sent.number == self.at or str(sent) == self.operation
 
-    def strike(self, seam: Seam, request: AWSPreparedRequest, model: OperationModel, sent: Sent) -> AWSResponse:
+    def strike(self, seam: Seam, out: Out, model: OperationModel, sent: Sent) -> Any:
         from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
-        url, sent.outcome = str(request.url), self.kind
+        sent.outcome = self.kind
         match self.kind:
             case "throttled":
                 code, status = _THROTTLED.get(sent.service, ("ThrottlingException", 400))
-                return wire.refusal(url, model, status, code, "Rate exceeded")
+                return out.refusal(model, status, code, "Rate exceeded")
             case "server error":
-                return wire.refusal(url, model, 500, "InternalFailure", "An internal error has occurred.")
+                return out.refusal(model, 500, "InternalFailure", "An internal error has occurred.")
             case "acted, answer lost":
-                seam.act(request, model, sent)
-                raise ReadTimeoutError(endpoint_url=url)
+                seam.act(out, model, sent)
+                raise ReadTimeoutError(endpoint_url=out.url)
             case "connection reset":
-                raise ConnectionClosedError(endpoint_url=url)
+                raise ConnectionClosedError(endpoint_url=out.url)
             case "access denied":
                 code, text = denied(sent)
-                return wire.refusal(url, model, 403, code, text)
+                return out.refusal(model, 403, code, text)
             case "token expired":
                 code = "RequestExpired" if sent.service == "ec2" else "ExpiredTokenException"
                 status = 400 if sent.service == "ec2" else 403
-                return wire.refusal(url, model, status, code, "The security token included in the request is expired")
+                return out.refusal(model, status, code, "The security token included in the request is expired")
             case "killed before":
                 return seam.kill(sent)
             case _:
-                seam.act(request, model, sent)
+                seam.act(out, model, sent)
                 return seam.kill(sent)
 
 

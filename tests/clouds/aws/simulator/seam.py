@@ -1,7 +1,8 @@
 """Joins a simulated account to a botocore session, below the retries and above the socket.
 
 The parameters are noted when botocore has them as plain values (`before-parameter-build`); the answer is given where
-the bytes would leave (`before-send`), so that signing, retries, back-off and the real response parser all run.
+the bytes would leave (`before-send`), so that signing, retries, back-off and the real response parser all run. A brief
+seam gives it where the request stands (`before-call`): half a call's time goes into what comes after that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.clouds.aws.simulator import shapes, wire
 from tests.clouds.aws.simulator.faults import Killed
 
 if TYPE_CHECKING:
-    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from botocore.awsrequest import AWSPreparedRequest
     from botocore.model import OperationModel
     from botocore.session import Session
 
@@ -55,6 +56,8 @@ class Sent:
         return f"{self.service}.{self.operation}"
 
 
+Out = wire.Bytes | wire.Values
+"""How an answer leaves."""
 Operation = Callable[["Account", str, Mapping[str, Any]], dict[str, Any] | None]
 
 
@@ -68,6 +71,8 @@ class Seam:
     down: str = ""
     """Why the process is dead: a further call is an error of the test, because a dead process sends nothing."""
     died_in_main: bool = False
+    brief: bool = False
+    """Answer with values, but for event streams."""
     checked: bool = True
     """Hold every call and answer to botocore's shapes; off only where the same calls are held to them elsewhere."""
 
@@ -84,13 +89,14 @@ class Seam:
         if not signed:  # a third of a call's time, and the same everywhere
             events.register_first("choose-signer", lambda **_: UNSIGNED)
         events.register_first("before-parameter-build", self._note)
-        events.register_first("before-send", self._answer)
+        events.register_first("before-call", self._answer_values)
+        events.register_first("before-send", self._answer_bytes)
         return session
 
-    def start(self, account: Account) -> None:
+    def start(self, account: Account, *, brief: bool = False) -> None:
         """A new account and an empty record, for the same clients."""
         self.account, self.sent, self.fault = account, [], None
-        self.down, self.checked = "", True
+        self.down, self.checked, self.brief = "", True, brief
 
     def kill(self, sent: Sent) -> NoReturn:
         """The process dies here. Raises Killed."""
@@ -105,7 +111,15 @@ class Seam:
         self._local.call = (model, deepcopy(dict(params)), None)
         self._local.region = str(context["client_region"])
 
-    def _answer(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
+    def _answer_values(self, model: OperationModel, params: dict[str, Any], **_: Any) -> Any:
+        if not self.brief or model.has_event_stream_output:
+            return None
+        return self._answer(wire.Values(str(params["url"])))
+
+    def _answer_bytes(self, request: AWSPreparedRequest, **_: Any) -> Any:
+        return self._answer(wire.Bytes(str(request.url)))
+
+    def _answer(self, out: Out) -> Any:
         model, params, sent = self._local.call
         service = str(model.service_model.service_name)
         with self._lock:
@@ -114,19 +128,12 @@ class Seam:
         try:
             if self.account.answer_after:
                 time.sleep(self.account.answer_after)
-            return self._one(request, model, params, sent, crowded)
+            return self._one(out, model, params, sent, crowded)
         finally:
             with self._lock:
                 self._flying -= 1
 
-    def _one(
-        self,
-        request: AWSPreparedRequest,
-        model: OperationModel,
-        params: dict[str, Any],
-        sent: Sent | None,
-        crowded: bool,
-    ) -> AWSResponse:
+    def _one(self, out: Out, model: OperationModel, params: dict[str, Any], sent: Sent | None, crowded: bool) -> Any:
         service = str(model.service_model.service_name)
         with self._lock:
             if sent is None:
@@ -140,14 +147,13 @@ class Seam:
                 raise Drift(f"{sent} was sent by a process that was killed ({self.down})")
             if crowded:
                 sent.outcome = "TooManyRequestsException"
-                return wire.refusal(str(request.url), model, 429, "TooManyRequestsException", "Rate exceeded")
+                return out.refusal(model, 429, "TooManyRequestsException", "Rate exceeded")
             if self.fault is not None and self.fault.hits(sent):
-                return self.fault.strike(self, request, model, sent)
-            return self.act(request, model, sent)
+                return self.fault.strike(self, out, model, sent)
+            return self.act(out, model, sent)
 
-    def act(self, request: AWSPreparedRequest, model: OperationModel, sent: Sent) -> AWSResponse:
+    def act(self, out: Out, model: OperationModel, sent: Sent) -> Any:
         """Let the simulated service do it, and answer as it would."""
-        url = str(request.url)
         operation = self.account.operations.get(str(sent))
         if operation is None:
             raise Drift(f"the simulator has no {sent}")
@@ -157,7 +163,7 @@ class Seam:
             result = operation(self.account, sent.region, sent.parameters) or {}
         except Refused as no:
             sent.outcome = no.code
-            return wire.refusal(url, model, no.status, no.code, no.message, no.more)
+            return out.refusal(model, no.status, no.code, no.message, no.more)
         except Exception as error:
             raise Drift("".join(traceback.format_exception(error))) from error
         streamed = model.has_event_stream_output  # bytes already, framed by the operation
@@ -165,7 +171,7 @@ class Seam:
         if wrong:
             raise Drift(f"{sent} answered what AWS could not: {'; '.join(wrong)}")
         sent.outcome, sent.acted = "ok", True
-        return wire.answer(url, model, result)
+        return out.answer(model, result)
 
 
 def _validate(model: OperationModel, params: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from botocore.model import OperationModel, Shape
@@ -64,10 +65,17 @@ def _longest(shape: Shape, length: int, path: str, value: Any) -> Iterator[str]:
 
 
 def _matches(pattern: str, value: str) -> bool:
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.fullmatch(value) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """Kept here: there are more of them than `re` keeps. None for the few in Java's dialect."""
     try:
-        return re.fullmatch(pattern, value, re.DOTALL) is not None
-    except re.error:  # a few are in Java's dialect
-        return True
+        return re.compile(pattern, re.DOTALL)
+    except re.error:
+        return None
 
 
 def _lower(path: str, key: str) -> str:

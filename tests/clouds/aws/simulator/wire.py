@@ -1,9 +1,13 @@
-"""Writes answers as the bytes that AWS sends, so that botocore's own parser reads them: JSON, REST-JSON, query, EC2."""
+"""Writes answers as the bytes that AWS sends, so that botocore's own parser reads them: JSON, REST-JSON, query, EC2.
+
+Or as the values that its parser makes of those bytes, where neither they nor the signature are what a test is about.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
 from typing import Any
@@ -11,6 +15,9 @@ from xml.sax.saxutils import escape
 
 from botocore.awsrequest import AWSResponse, HeadersDict
 from botocore.model import OperationModel, Shape
+
+from clouds.aws.taps import parsed
+from clouds.replay import Answer
 
 REQUEST_ID = "5f2a1c1e-0000-4000-8000-000000000001"
 
@@ -32,6 +39,50 @@ class Body(BytesIO):
 
 def response(url: str, status: int, headers: dict[str, str], body: bytes, piece: int = 65536) -> AWSResponse:
     return AWSResponse(url, status, HeadersDict({"x-amzn-RequestId": REQUEST_ID, **headers}), Body(body, piece))
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """How an answer leaves the account: as bytes, below botocore's retries and parser."""
+
+    url: str
+
+    def answer(self, model: OperationModel, result: dict[str, Any]) -> Any:
+        return answer(self.url, model, result)
+
+    def refusal(
+        self, model: OperationModel, status: int, code: str, message: str, more: dict[str, Any] | None = None
+    ) -> Any:
+        return refusal(self.url, model, status, code, message, more)
+
+
+@dataclass(frozen=True)
+class Values:
+    """The same answers as values, above signing, retries and parser: what `before-call` takes."""
+
+    url: str
+
+    def answer(self, model: OperationModel, result: dict[str, Any]) -> Any:
+        return _Status(200), parsed(model, Answer(200, given(result)))
+
+    def refusal(
+        self, model: OperationModel, status: int, code: str, message: str, more: dict[str, Any] | None = None
+    ) -> Any:
+        return _Status(status), parsed(
+            model, Answer(status, {"Error": {"Code": code, "Message": message}, **(more or {})})
+        )
+
+
+@dataclass(frozen=True)
+class _Status:
+    status_code: int
+
+
+def given(value: Any) -> Any:
+    """What reaches the asker: nothing for a member that is None."""
+    if isinstance(value, dict):
+        return {key: given(item) for key, item in value.items() if item is not None}
+    return [given(item) for item in value] if isinstance(value, list) else value
 
 
 def answer(url: str, model: OperationModel, result: dict[str, Any]) -> AWSResponse:
