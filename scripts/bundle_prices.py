@@ -1,8 +1,9 @@
 """Writes a cloud's bundled price table from collected facts: `scripts/bundle_prices.py FACTS CLOUD [OLD=NEW ...]`.
 
-FACTS is JSON: `{"rows": [{"key", "unit", "location", "usd", "as_of", "source"}]}`. Of each key and location the newest
-row is kept, and of its suspect ones (source ends with `[suspect: ...]`) too, so that a person can look them up; they
-never answer. `OLD=NEW` renames the first part of a key.
+FACTS is JSON: `{"rows": [{"key", "unit", "location", "usd", "as_of", "source"}]}`. Rates that were found one by one
+stand in `scripts/added_prices/CLOUD.json`, in the form of the table, and are joined with them: a new rate goes there,
+never into the table itself. Of each key and location the newest row is kept, and of its suspect ones (source ends with
+`[suspect: ...]`) too, so that a person can look them up; they never answer. `OLD=NEW` renames the first part of a key.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+ADDED = Path(__file__).resolve().parent / "added_prices"
+"""Where the rates are that were found one by one."""
 _SUSPECT = re.compile(r"\s*\[suspect: (.+)\]$")
 # Where a figure was found is no use without the index it was found in; what it says of itself stays.
 _PRIVATE = re.compile(r",? ?\(find_string id \d+\)|[;,] find_string id \d+|; commit date not in the store")
@@ -45,6 +48,21 @@ def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict
     }
 
 
+def added(cloud: str) -> list[dict[str, Any]]:
+    """The rates of a cloud that were found one by one; none where it has no file of them."""
+    path = ADDED / f"{cloud}.json"
+    if not path.is_file():
+        return []
+    content = json.loads(path.read_text("utf-8"))
+    rows = [dict(zip(content["columns"], row, strict=False)) for row in content["rows"]]
+    return [{**row, "source": content["sources"][row["source"]]} for row in rows]
+
+
+def bundled(collected: Iterable[Mapping[str, Any]], cloud: str, renamed: Mapping[str, str]) -> dict[str, Any]:
+    """The table of a cloud from collected facts and from what was added one by one."""
+    return table([*collected, *added(cloud)], renamed)
+
+
 def written(content: Mapping[str, Any]) -> str:
     """One row a line, so that a change of one price is a change of one line."""
     head = json.dumps({key: value for key, value in content.items() if key != "rows"}, indent=1)
@@ -53,9 +71,10 @@ def written(content: Mapping[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Read the facts, write `clouds/<cloud>/prices.json`, say how many rows."""
+    """Read the facts and what was added, write `clouds/<cloud>/prices.json`, say how many rows."""
     facts, cloud, *renames = arguments
-    content = table(json.loads(Path(facts).read_text("utf-8"))["rows"], dict(pair.split("=", 1) for pair in renames))
+    collected = json.loads(Path(facts).read_text("utf-8"))["rows"]
+    content = bundled(collected, cloud, dict(pair.split("=", 1) for pair in renames))
     target = ROOT / "clouds" / cloud / "prices.json"
     target.write_text(written(content), "utf-8")
     print(f"{target.relative_to(ROOT)}: {len(content['rows'])} rows from {len(content['sources'])} sources")

@@ -86,6 +86,8 @@ class WastePack:
     inventory: Inventory | None = None
     lost: Callable[[Any], Sequence[str]] = lambda _answer: ()
     """What an answer itself says it could not read (zones that did not answer), in words."""
+    without_rate: Callable[[str], str] = lambda _key: ""
+    """A price key that has no rate -> why, and what would give it one, in words; "" where nothing is known of it."""
     keep_hint: str = ""
     """How the tag or label `modelrig-keep` is written in this cloud."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clouds.base import Missing, PriceBook
 from clouds.models.waste import Meter
 from tools.waste.records import Priced
@@ -19,8 +21,11 @@ def months(unit: str) -> float | None:
 class Rates:
     """Prices meters with one cloud's price book; remembers each rate, and between which dates they were read."""
 
-    def __init__(self, book: PriceBook | Missing) -> None:
-        self._book = book
+    def __init__(
+        self, book: PriceBook | Missing, *, why: Callable[[str], str] = lambda _key: "", home: str = ""
+    ) -> None:
+        """`why` says of a key why it has no rate; `home` is the place whose rate is named where there is none."""
+        self._book, self._why, self._home = book, why, home
         self._known: dict[tuple[str, str, str], Priced] = {}
         self.dates: set[str] = set()
 
@@ -40,10 +45,18 @@ class Rates:
         factor = months(meter.unit)
         price = None if isinstance(self._book, Missing) else self._book.price(meter.key, where)
         if price is None or factor is None or price.currency != "USD" or not price.amount > 0:
-            return Priced(meter.key, 1.0, meter.unit, None, None)
+            return Priced(meter.key, 1.0, meter.unit, None, None, source=self._reason(meter.key, where))
         if _plain(price.unit) != _plain(meter.unit):
             return Priced(meter.key, 1.0, meter.unit, None, None, source=f"priced by the {price.unit}")
         return Priced(meter.key, 1.0, meter.unit, price.amount, price.amount * factor, price.as_of[:10], price.source)
+
+    def _reason(self, key: str, where: str) -> str:
+        """Why there is no rate. Another place's rate is named, and never used: places differ."""
+        elsewhere = None
+        if self._home and where != self._home and not isinstance(self._book, Missing):
+            elsewhere = self._book.price(key, self._home)
+        named = f"{self._home} lists ${elsewhere.amount:.10g} per {elsewhere.unit}" if elsewhere else ""
+        return "; ".join(word for word in (self._why(key), named) if word)
 
 
 def _plain(unit: str) -> str:

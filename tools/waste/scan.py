@@ -130,7 +130,7 @@ def _one(
         return
     survey = Survey(pack, reading_api(cloud, pack), who.account, now, progress)
     looked = survey.run(checks, wanted.scopes)
-    rates = Rates(cloud.prices)
+    rates = Rates(cloud.prices, why=pack.without_rate, home=pack.home)
     found, words = booking.findings(name, who.account, pack, looked.wasted, rates, keeps, now)
     # What has no price may be dear: it stays, whatever the least amount is.
     heard.findings += [each for each in found if each.usd_per_month is None or each.usd_per_month >= wanted.min_usd]

@@ -45,6 +45,7 @@ from clouds.aws.checks import (
 from clouds.aws.checks.bill import BILL
 from clouds.aws.checks.commands import account_line, command, query
 from clouds.aws.checks.offered import offered
+from clouds.aws.meters import without_rate
 from clouds.models import Scope
 from clouds.models.waste import Listing, WasteCheck
 from clouds.models.waste_pack import WastePack
@@ -107,6 +108,7 @@ PACK = WastePack(
     ),
     offered=offered,
     lost=words.lost,
+    without_rate=without_rate,
     keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',
 )
 

@@ -131,6 +131,16 @@ FILES = (
         having={"fileSystemType": "Windows"},
         said={"system": ("fileSystemType", {"Windows": "windows"}), "zones": ("deploymentOption", _ZONES)},
     ),
+    Meter(
+        "fsx-openzfs/throughput/{zones}",
+        _FSX,
+        r".*",
+        _RATES,
+        "MBps-month",
+        {"productFamily": "Provisioned Throughput"},
+        having={"fileSystemType": "OpenZFS"},
+        said={"zones": ("deploymentOption", {"Single-AZ": "single-az-1"})},
+    ),
     # ONTAP's first generation by its own usage types; the second generation has others and stays unpriced.
     Meter("fsx-ontap/ssd/multi-az-1", _FSX, r"Storage\.MAZ:SSD", GB_MONTHS, "GB-month"),
     Meter("fsx-ontap/ssd/single-az-1", _FSX, r"Storage\.SAZ_2N:SSD", GB_MONTHS, "GB-month"),

@@ -70,7 +70,16 @@ SERVICES = (
         "hour",
         each_region=True,
     ),
-    Meter("glue/dev-endpoint-dpu", "AWSGlue", r"(?:ETL-)?DevEndpoint-DPU-Hour", ("DPU-Hour", *HOURS), "DPU-hour"),
+    # AWS shortens "development endpoint" to DEVED (a public scanner's answer of 2026-06-27, SKU H5SXAYMQH485TMM7).
+    Meter("glue/dev-endpoint-dpu", "AWSGlue", r"DEVED-DPU-Hour", ("DPU-Hour", *HOURS), "DPU-hour"),
+    # One SKU a base model, and all 22 of one rate (a public scanner's answer of 2026-08-10).
+    Meter(
+        "bedrock/custom-model-storage",
+        "AmazonBedrock",
+        r"\S+-Customization-Storage",
+        ("Model/month", "Model/Month"),
+        "month",
+    ),
     Meter("directory/microsoftad/standard", "AWSDirectoryService", r"Std-MicrosoftAD-DC-Usage", HOURS, "hour"),
     Meter("directory/microsoftad/enterprise", "AWSDirectoryService", r"MicrosoftAD-DC-Usage", HOURS, "hour"),
 )
@@ -91,13 +100,13 @@ SAGEMAKER = (
     Meter("sagemaker-studio/volume", _SAGEMAKER, r"Studio:VolumeUsage\.gp3", GB_MONTHS, "GB-month", each_region=True),
 )
 """SageMaker beside its endpoints: one listing a region, shared by all of these."""
-_NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-29)"
+_NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
 UNMETERED: Mapping[str, str] = {
-    "bedrock-provisioned/": f"listed by model and commitment; {_NO_TYPE}",
-    "bedrock/": _NO_TYPE,
+    "bedrock-provisioned/": f"AWS lists it by model and commitment; {_NO_TYPE}",
+    "bedrock/imported-model-storage": f"billed by custom model units, whose number AWS does not tell; {_NO_TYPE}",
     "comprehend/": _NO_TYPE,
-    "directory/adconnector/": "tools disagree whether a directory or a controller is billed",
-    "directory/simplead/": "tools disagree whether a directory or a controller is billed",
+    "directory/adconnector/": "sources disagree whether a directory or each of its controllers is billed",
+    "directory/simplead/": "sources disagree whether a directory or each of its controllers is billed",
     "fargate/memory-spot": "it moves with the market",
     "fargate/memory-windows": "its licence is billed apart",
     "fargate/vcpu-spot": "it moves with the market",
@@ -109,6 +118,6 @@ UNMETERED: Mapping[str, str] = {
     "s3/unfinished-uploads": "its size is not known before every part is listed",
     "sagemaker-feature-store/": _NO_TYPE,
     "sagemaker-mlflow/": _NO_TYPE,
-    "workspaces/": f"listed by bundle, licence and disk sizes; {_NO_TYPE}",
+    "workspaces/": f"AWS lists it by bundle, licence and disk sizes; {_NO_TYPE}",
 }
-"""What checks count and nothing fetches, by the beginning of its key, with the reason: findings say `unpriced`."""
+"""What checks count and nothing fetches, by the beginning of its key, with the reason that a person is told."""

@@ -1,0 +1,80 @@
+"""The bundled tables are made of collected facts and of rates that were found one by one; neither loses the other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clouds.pricetable import Row, rows_of
+from scripts.bundle_prices import ADDED, ROOT, added, bundled, written
+
+CLOUDS = ("aws", "gcp", "azure")
+RENAMED = {"aws": {"sagemaker": "sagemaker-hosting"}}
+FACTS = ROOT.parent / "shared" / "prices"
+
+
+def table(path: Path, content: dict[str, Any]) -> tuple[Row, ...]:
+    path.write_text(written(content), "utf-8")
+    return rows_of(path)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_a_table_that_is_bundled_anew_from_facts_without_them_holds_every_added_rate(
+    cloud: str, tmp_path: Path
+) -> None:
+    facts = [
+        {"key": "x/y", "unit": "hour", "location": "z", "usd": 1.0, "as_of": "2026-11-01", "source": "a collected fact"}
+    ]
+    found = table(tmp_path / "prices.json", bundled(facts, cloud, {}))
+    assert {row.place for row in found} == {("x/y", "z"), *((row["key"], row["location"]) for row in added(cloud))}
+
+
+def test_of_a_collected_and_an_added_rate_the_newer_one_is_bundled(tmp_path: Path) -> None:
+    one = added("aws")[0]
+    for day, usd in (("2000-01-01", one["usd"]), ("2999-01-01", 9.0)):
+        found = table(tmp_path / "prices.json", bundled([{**one, "usd": 9.0, "as_of": day}], "aws", {}))
+        assert next(row.usd for row in found if row.place == (one["key"], one["location"])) == usd
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_every_added_rate_is_in_the_bundled_table_or_a_newer_one_of_its_place_is(cloud: str) -> None:
+    there = {row.place: row for row in rows_of(ROOT / "clouds" / cloud / "prices.json") if not row.suspect}
+    lost = [row for row in added(cloud) if row["as_of"] > there[row["key"], row["location"]].as_of]
+    assert lost == []
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_every_added_rate_has_a_price_a_day_and_a_source_that_says_where_to_look(cloud: str) -> None:
+    rows = added(cloud)
+    assert [row for row in rows if not row["usd"] > 0 or date.fromisoformat(row["as_of"]) > date(2026, 11, 30)] == []
+    assert [row["source"] for row in rows if len(row["source"]) < 40 or not re.search(r"20\d\d", row["source"])] == []
+    assert [place for place, many in Counter((row["key"], row["location"]) for row in rows).items() if many > 1] == []
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_one_key_has_one_unit(cloud: str) -> None:
+    units = {(row.key, row.unit) for row in rows_of(ROOT / "clouds" / cloud / "prices.json")}
+    assert [key for key, many in Counter(key for key, _ in units).items() if many > 1] == []
+
+
+def test_a_cloud_without_added_rates_has_none() -> None:
+    assert added("local") == []
+    assert {path.stem for path in ADDED.glob("*.json")} == set(CLOUDS)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_bundled_again_from_the_collected_facts_a_table_has_no_row_that_the_bundled_one_lacks(
+    cloud: str, tmp_path: Path
+) -> None:
+    if not FACTS.is_dir():
+        pytest.skip("the collected facts are not beside this checkout (../shared/prices)")
+    facts = json.loads((FACTS / f"{cloud}.json").read_text("utf-8"))["rows"]
+    again = table(tmp_path / "prices.json", bundled(facts, cloud, RENAMED.get(cloud, {})))
+    there = {(*row.place, row.suspect): row.as_of for row in rows_of(ROOT / "clouds" / cloud / "prices.json")}
+    assert [row for row in again if row.as_of > there[*row.place, row.suspect]] == []
