@@ -1,42 +1,46 @@
-"""No test of this cloud sees the sign-in of whoever runs it, starts the real `az`, or leaves this machine."""
+"""No test of this cloud sees the sign-in of whoever runs it, starts the real `az`, or leaves this machine.
+
+The guards are hooks and no fixtures: a fixture for all is set up thousands of times.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 LOCAL = ("127.0.0.1", "::1", "localhost")
+PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+NOWHERE = str(Path(__file__).parent / "nobody")
+CONNECT, RESOLVE = socket.socket.connect, socket.getaddrinfo
 
 
-@pytest.fixture(autouse=True)
-def _nobody_is_signed_in(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    for name in [name for name in os.environ if name.startswith(("AZURE_", "MODELRIG_", "IDENTITY_", "MSI_"))]:
-        monkeypatch.delenv(name)
-    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    nowhere: Path = tmp_path_factory.getbasetemp() / "nobody"
-    monkeypatch.setenv("AZURE_CONFIG_DIR", str(nowhere))
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Nobody is signed in, until a fixture of the test says otherwise; afterwards all is as it was."""
+    names = [each for each in os.environ if each.startswith(("AZURE_", "IDENTITY_", "MSI_")) or each in PROXIES]
+    kept = {each: os.environ.pop(each) for each in names}
+    os.environ["AZURE_CONFIG_DIR"] = NOWHERE
+    connect, socket.socket.connect, socket.getaddrinfo = socket.socket.connect, _connect, _resolve  # type: ignore[method-assign, assignment]
+    try:
+        return (yield)
+    finally:
+        socket.socket.connect, socket.getaddrinfo = connect, RESOLVE  # type: ignore[method-assign]
+        del os.environ["AZURE_CONFIG_DIR"]
+        os.environ.update(kept)
 
 
-@pytest.fixture(autouse=True)
-def _only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    connect = socket.socket.connect
+def _connect(self: socket.socket, address: Any) -> None:
+    if self.family != getattr(socket, "AF_UNIX", None) and str(address[0]) not in LOCAL:
+        raise AssertionError(f"a test tried to reach {address[0]}")
+    CONNECT(self, address)
 
-    def local(self: socket.socket, address: Any) -> None:
-        if self.family != getattr(socket, "AF_UNIX", None) and str(address[0]) not in LOCAL:
-            raise AssertionError(f"a test tried to reach {address[0]}")
-        connect(self, address)
 
-    resolve = socket.getaddrinfo
-
-    def known(host: Any, *more: Any, **named: Any) -> Any:
-        if str(host) not in LOCAL:
-            raise AssertionError(f"a test tried to reach {host}")
-        return resolve(host, *more, **named)
-
-    monkeypatch.setattr(socket.socket, "connect", local)
-    monkeypatch.setattr(socket, "getaddrinfo", known)
+def _resolve(host: Any, *more: Any, **named: Any) -> Any:
+    if str(host) not in LOCAL:
+        raise AssertionError(f"a test tried to reach {host}")
+    return RESOLVE(host, *more, **named)
