@@ -5,6 +5,7 @@ These are hooks and no fixtures: a fixture for all is set up thousands of times,
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -13,15 +14,26 @@ import socket
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 SCRUBBED = ("MODELRIG_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "CLAUDE_", "HF_", "CLOUDSDK_")
 KEPT = {"MODELRIG_ALL", "MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 CONNECT = socket.socket.connect
 COUNT = itertools.count()
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # noqa: S108 - fresh folders in it
 HOMES = pytest.StashKey[Path]()
+TYPE = "$report_type"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Temporary files are in memory where there is room for them: what a ledger commits is written through."""
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(MEMORY).free > ROOM and os.access(MEMORY, os.W_OK):
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -31,7 +43,6 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(10_000, 20, 20)
         gc.enable()
@@ -40,7 +51,8 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """No setting and no credential of the person who runs the tests reaches a test, and none reaches a network."""
-    base = session.config.stash[HOMES] = Path(tempfile.mkdtemp(prefix="modelrig-tests-"))
+    root = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    base = session.config.stash[HOMES] = Path(tempfile.mkdtemp(prefix="modelrig-tests-", dir=root))
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(SCRUBBED) and name not in KEPT:
@@ -55,6 +67,35 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
             return (yield)
         finally:
             shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A worker reports the call of a test, and what did not pass: of eight thousand tests that go well, the words about
+    how each was set up and taken down were a good part of the time of all."""
+    if not hasattr(item.config, "workerinput") or item.config.option.durations is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestReport) -> dict[str, Any] | None:
+    """A test that passed and wrote nothing is four values on its way from a worker."""
+    plain = isinstance(report, pytest.TestReport) and report.passed and not hasattr(report, "wasxfail")
+    if plain and not (report.sections or report.user_properties):
+        return {TYPE: "short", "of": (report.nodeid, report.location, report.when, report.duration)}
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_from_serializable(data: dict[str, Any]) -> pytest.TestReport | None:
+    if data[TYPE] != "short":
+        return None
+    nodeid, location, when, duration = data["of"]
+    return pytest.TestReport(nodeid, location, {}, "passed", None, when, duration=duration)
 
 
 @pytest.hookimpl(tryfirst=True)
