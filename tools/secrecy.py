@@ -34,6 +34,11 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
+_MARKS = (
+    "sk-", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "akia", "asia", "aiza", "ya29.", "eyj",
+    "bearer", "-----begin", "://", "sig=", "x-amz-s",
+)  # fmt: skip
+"""One of these, in lower case, stands in whatever `_VALUE` finds in ASCII: to look for them costs a tenth of it."""
 SHORTEST = len("://u:p@")
 """Characters of the shortest text that holds a secret by itself."""
 
@@ -112,7 +117,8 @@ def withhold(value: Any) -> Any:
 
 def clean(text: str) -> str:
     """Text from outside with what looks like a secret replaced."""
-    text = _VALUE.sub(WITHHELD, text)
+    if _marked(text):
+        text = _VALUE.sub(WITHHELD, text)
     if text.startswith("-") and "=" in text:
         flag, value = text.split("=", 1)
         if _is_secret(flag, value):
@@ -127,7 +133,13 @@ def _is_secret(name: str, value: str) -> bool:
 def _in_text(text: str) -> bool:
     if len(text) < SHORTEST:
         return False
-    return bool(_VALUE.search(text)) or (text.startswith("-") and clean(text) != text)
+    return (_marked(text) and bool(_VALUE.search(text))) or (text.startswith("-") and clean(text) != text)
+
+
+def _marked(text: str) -> bool:
+    """False only where `_VALUE` finds nothing."""
+    lower = text.lower()
+    return not text.isascii() or any(mark in lower for mark in _MARKS)
 
 
 def _pair(value: Mapping[Any, Any]) -> tuple[str, str]:

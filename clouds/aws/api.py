@@ -42,6 +42,7 @@ class AwsApi:
         self._build, self._prepare, self._attempts = build, prepare, attempts
         self._session: Session | None = None
         self._clients: dict[tuple[str, str, int], Any] = {}
+        self._paginators: dict[tuple[Any, str], Any] = {}
         self._generation, self._stamp = 0, ""
         self._lock = RLock()
 
@@ -89,7 +90,7 @@ class AwsApi:
 
         A `PaginationConfig` among the parameters (`{"MaxItems": n}`) bounds what is joined.
         """
-        return self._careful(call, scope, once, _whole)
+        return self._careful(call, scope, once, self._whole)
 
     def pages(self, call: Call, *, scope: Scope) -> Iterator[dict[str, Any]]:
         """Page after page, for who may stop early; for operations that page by `NextToken`. Raises CloudError."""
@@ -134,6 +135,18 @@ class AwsApi:
                 if client is None:
                     client = self._clients[key] = self._made_client(service, region, measuring)
         return client
+
+    def _whole(self, client: Any, call: Call) -> dict[str, Any]:
+        """All pages, by botocore's paginator, else by the token; a page may be empty and have a next."""
+        from botocore import xform_name
+
+        method = xform_name(call.operation)
+        if not client.can_paginate(method) or any(token in call.parameters for token in _TOKENS):
+            return _joined(client, call, method)
+        paginator = self._paginators.get((client, method))
+        if paginator is None:  # botocore makes a class for each: a twentieth of a call's time
+            paginator = self._paginators[client, method] = client.get_paginator(method)
+        return dict(paginator.paginate(**call.parameters).build_full_result())
 
     def _made_client(self, service: str, region: str, measuring: int) -> Any:
         from botocore.config import Config
@@ -192,7 +205,8 @@ class AwsApi:
             found = sessions.fingerprint(fresh)
             if found is None or (refused and found == sessions.fingerprint(self.session)):
                 return False
-            self._session, self._clients, self._generation = fresh, {}, generation + 1
+            self._session, self._clients, self._paginators = fresh, {}, {}
+            self._generation = generation + 1
             return True
 
 
@@ -214,13 +228,9 @@ def _page(client: Any, call: Call) -> dict[str, Any]:
     return _bare(getattr(client, xform_name(call.operation))(**call.parameters))
 
 
-def _whole(client: Any, call: Call) -> dict[str, Any]:
-    """All pages, by botocore's paginator, else by the token; a page may be empty and have a next."""
-    from botocore import xform_name
-
-    method, parameters = xform_name(call.operation), dict(call.parameters)
-    if client.can_paginate(method) and not any(token in parameters for token in _TOKENS):
-        return dict(client.get_paginator(method).paginate(**parameters).build_full_result())
+def _joined(client: Any, call: Call, method: str) -> dict[str, Any]:
+    """All pages by the token, of an operation for which botocore has no paginator."""
+    parameters = dict(call.parameters)
     parameters.pop("PaginationConfig", None)
     takes = client.meta.service_model.operation_model(call.operation).input_shape
     token = next((name for name in _TOKENS if takes is not None and name in takes.members), "")

@@ -113,13 +113,14 @@ def frugal(session: Session) -> Session:
     Reading EC2's model costs 190 ms of CPU, a further client of it 12; half of what a listing of spot prices costs is
     dateutil (botocore 1.44.8, 2026-11-29). Both are components that a session takes and gives by name.
     """
-    session.register_component("data_loader", _models(session.get_config_variable("data_path")))
+    session.register_component("data_loader", models(session.get_config_variable("data_path")))
     session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=moment)
     return session
 
 
 @cache
-def _models(data_path: str | None) -> Loader:
+def models(data_path: str | None = None) -> Loader:
+    """The one reader of service models: what it has read it keeps."""
     from botocore.loaders import create_loader
 
     return create_loader(data_path)

@@ -46,6 +46,20 @@ SECRETS: list[tuple[Any, str]] = [
 ]
 
 
+FORMS = [
+    *(f"{mark}{'a1' * 15}" for mark in ("sk-", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "ya29.")),
+    *(f"{mark}{'A1' * 8}" for mark in ("AKIA", "ASIA")),
+    f"AIza{'x' * 35}", f"eyJ{'x' * 12}.eyJ{'x' * 12}", f"bEaReR {'x' * 12}", "-----BEGIN PRIVATE KEY-----", "s3://u:p@h",
+    *(f"https://h/?{mark}={'x' * 12}" for mark in ("sig", "SIG", "x-amz-signature", "X-Amz-Security-Token")),
+]  # fmt: skip
+
+
+def test_every_form_of_a_secret_is_seen_in_ascii_and_beside_other_letters() -> None:
+    assert [form for form in FORMS if list(found(f"a {form}", "x")) != ["x"]] == []
+    assert [form for form in FORMS if list(found(f"é {form}", "x")) != ["x"]] == []
+    assert [form for form in FORMS if WITHHELD not in clean(f"a {form}")] == []
+
+
 @pytest.mark.parametrize(("value", "where"), SECRETS, ids=lambda each: each if isinstance(each, str) else "")
 def test_a_secret_is_refused_by_where_it_is_and_withheld(value: Any, where: str) -> None:
     with pytest.raises(InvalidInput, match="looks like a secret") as refused:

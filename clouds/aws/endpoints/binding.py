@@ -30,10 +30,11 @@ def planned_end(plan: DeploymentPlan) -> datetime:
 def bind(plan: DeploymentPlan, end: datetime) -> tuple[PlanStep, ...]:
     """The steps with the deployment's id in place of the placeholder, and every moment moved with the end."""
     before = planned_end(plan)
+    old, new = tags.stamp(before), tags.stamp(end)
 
     def put(value: Any) -> Any:
         if isinstance(value, str):
-            text = value.replace(tags.PLACEHOLDER, plan.deployment).replace(tags.stamp(before), tags.stamp(end))
+            text = value.replace(tags.PLACEHOLDER, plan.deployment).replace(old, new)
             return _TIMES.sub(lambda found: _moved(found[0], before, end), text)
         if isinstance(value, Mapping):
             return {key: put(item) for key, item in value.items()}

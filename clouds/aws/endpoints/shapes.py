@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from clouds.aws.session import models
 from clouds.errors import InvalidInput
 from clouds.models import Call
 
@@ -46,10 +47,9 @@ def problems(call: Call) -> Iterator[tuple[str, str]]:
 
 @cache
 def _service(name: str) -> Any:
-    from botocore.loaders import Loader
     from botocore.model import ServiceModel
 
-    return ServiceModel(Loader().load_service_model(name, "service-2"), name)
+    return ServiceModel(models().load_service_model(name, "service-2"), name)
 
 
 def operation(call: Call) -> OperationModel:
@@ -109,7 +109,14 @@ def _text(shape: Shape, value: str, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _matches(pattern: str, value: str) -> bool:
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.fullmatch(value) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """None for the few patterns in Java's dialect: AWS judges those."""
     try:
-        return re.fullmatch(pattern, value, re.DOTALL) is not None
-    except re.error:  # a few patterns are in Java's dialect; AWS judges those
-        return True
+        return re.compile(pattern, re.DOTALL)
+    except re.error:
+        return None
