@@ -2,7 +2,8 @@
 
 Exit status: 0 answered, 1 the tool reported an error (or the polled operation failed), 2 the command line is wrong,
 3 a long operation still runs, 4 it asked for confirmation and changed nothing; with the gates --fail-on-usd AMOUNT and
---fail-on-incomplete of a waste scan also 5 (the amount is reached) and 6 (not everything could be looked at).
+--fail-on-incomplete of a waste scan also 5 (the amount is reached) and 6 (not everything could be looked at). A line on
+stderr says what the gates found, with the findings that have no price and so are in no amount.
 """
 
 from __future__ import annotations
@@ -202,10 +203,17 @@ def run(session: Session, options: Options) -> int:
     if state in {"failed", "cancelled"}:
         _print(outcome, options)
         return 1
-    from tools.waste.gate import exit_code
+    return _print(outcome, options) or _gate(outcome.structured, options)
 
-    gate = exit_code(outcome.structured, fail_on_usd=options.fail_on_usd, fail_on_incomplete=options.fail_on_incomplete)
-    return _print(outcome, options) or gate
+
+def _gate(answer: dict[str, Any], options: Options) -> int:
+    """The exit status that the gates give an answer, said in a line; 0 where none is set."""
+    from tools.waste.gate import exit_code, verdict
+
+    usd, incomplete = options.fail_on_usd, options.fail_on_incomplete
+    if word := verdict(answer, fail_on_usd=usd, fail_on_incomplete=incomplete):
+        print(word, file=sys.stderr)
+    return exit_code(answer, fail_on_usd=usd, fail_on_incomplete=incomplete)
 
 
 def _list_tools(options: Options) -> int:

@@ -1,0 +1,50 @@
+"""What a gate says beside its exit status: a finding without a price is in no amount, and never silently so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.waste.gate import verdict
+
+UNPRICED = "3 findings have no price and are not counted, so the true amount may be higher"
+ONE = "1 finding has no price and is not counted, so the true amount may be higher"
+
+
+@pytest.mark.parametrize(
+    ("answer", "gate", "words"),
+    [
+        (
+            {"usd_per_month": 42.1, "without_price": 3, "complete": True},
+            100.0,
+            f"Gate passed: $42.10 a month is below $100.00; {UNPRICED}; everything was looked at.",
+        ),
+        (
+            {"usd_per_month": 1200.0, "without_price": 1, "complete": True},
+            1000.0,
+            f"Gate failed with 5: $1,200.00 a month reaches $1,000.00; {ONE}; everything was looked at.",
+        ),
+        (
+            {"usd_per_month": 0.0, "complete": False},
+            100.0,
+            "Gate failed with 6: $0.00 a month is below $100.00; not everything could be looked at.",
+        ),
+        (
+            {"usd_per_month": 5.0, "without_price": 3},
+            None,
+            f"Gate failed with 6: {UNPRICED}; not everything could be looked at.",
+        ),
+    ],
+)
+def test_a_gate_says_what_it_counted_and_how_many_findings_it_could_not_count(
+    answer: dict[str, object], gate: float | None, words: str
+) -> None:
+    assert verdict(answer, fail_on_usd=gate, fail_on_incomplete=True) == words
+
+
+def test_without_a_gate_nothing_is_said() -> None:
+    assert verdict({"without_price": 3}, fail_on_usd=None, fail_on_incomplete=False) == ""
+
+
+def test_what_is_no_answer_of_a_scan_fails_the_gate_and_is_said() -> None:
+    words = verdict({"findings": 3}, fail_on_usd=1.0, fail_on_incomplete=False)
+    assert words == "Gate failed with 6: $0.00 a month is below $1.00; not everything could be looked at."
