@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -206,7 +206,7 @@ def run(session: Session, options: Options) -> int:
     return _print(outcome, options) or _gate(outcome.structured, options)
 
 
-def _gate(answer: dict[str, Any], options: Options) -> int:
+def _gate(answer: Mapping[str, Any], options: Options) -> int:
     """The exit status that the gates give an answer, said in a line; 0 where none is set."""
     from tools.waste.gate import exit_code, verdict
 
