@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 TRIED = "MODELRIG_ENTERED"
 """Names the environment that we have just started again in, so that nothing starts again for ever."""
+LATER_SECONDS = 1.0
+"""From a server's start to the installation of what an earlier one could not: the handshake comes first."""
 
 
 def enter(argv: Sequence[str] | None = None) -> None:
@@ -118,7 +120,7 @@ def _later() -> None:
         return
     import threading
 
-    timer = threading.Timer(1.0, _resume, [place])
+    timer = threading.Timer(LATER_SECONDS, _resume, [place])
     timer.daemon = True
     timer.start()
 

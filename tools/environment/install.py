@@ -54,7 +54,7 @@ class Installer:
         if python is None:
             raise Failed(reasons.too_old(f"{sys.version.split()[0]} at {sys.executable}"))
         # The pip of the Python at hand saves unpacking another one: 3 of the 12 s of a first start.
-        without = ["--without-pip"] if _lends_pip(python) else []
+        without = ["--without-pip"] if _lent_pip(python, python) else []
         self._run([python, "-m", "venv", *without, str(prefix)])
 
     def install(self, prefix: Path, file: Path, *, with_dependencies: bool = True) -> None:
@@ -80,8 +80,8 @@ class Installer:
         if _own_pip(prefix):
             return [python, "-m", "pip"]
         lender = find_python(self.environment)
-        if lender and _lends_pip(lender):
-            return [lender, "-m", "pip", "--python", python]
+        if lender and (lent := _lent_pip(lender, python)):
+            return lent
         self.add_pip(prefix)
         return [python, "-m", "pip"]
 
@@ -145,13 +145,20 @@ def _own_pip(prefix: Path) -> bool:
     return any((site / "pip").exists() for site in site_packages(prefix))
 
 
-def _lends_pip(python: str) -> bool:
-    """True when its pip can install into another environment (22.3, October 2022, or newer)."""
-    check = "import pip, sys; sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
+def _lent_pip(python: str, into: str) -> Sequence[str]:
+    """The command that runs the pip of one Python in another's environment; empty where it cannot (before 22.3)."""
+    check = (
+        "import os, pip, sys; print(os.path.join(os.path.dirname(pip.__file__), '__pip-runner__.py')); "
+        "sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
+    )
     try:
         ended = subprocess.run(
-            [python, "-c", check], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+            [python, "-c", check], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.SubprocessError):
-        return False
-    return ended.returncode == 0
+        return []
+    runner = ended.stdout.strip()
+    if ended.returncode:
+        return []
+    # What `pip --python` starts itself, once it is up: pip is started once and not twice, half of a small install.
+    return [into, runner] if os.path.isfile(runner) else [python, "-m", "pip", "--python", into]  # noqa: PTH113 - a string for a command

@@ -31,6 +31,7 @@ BARE = str(getattr(sys, "_base_executable", sys.executable))
 KEPT = ("local", "model")
 """The extras of the miniature, one of each sort (with and without dependencies): each costs a run of pip."""
 FEWER = f"\nEXTRAS = tuple(extra for extra in EXTRAS if extra.name in {KEPT})\n"
+SOONER = "\nLATER_SECONDS = 0.0\n"
 SERVER = """
 import json, sys
 from tools.environment import enter, status
@@ -59,6 +60,8 @@ class Rig:
     environments: Path
     settings: dict[str, str] = field(default_factory=dict)
     started: list[subprocess.Popen[str]] = field(default_factory=list)
+    first: list[dict[str, Any]] = field(default_factory=list)
+    """What the starts said that made it."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -103,6 +106,11 @@ class Rig:
         out, err = process.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
+    def answers(self, count: int) -> list[dict[str, Any]]:
+        """What so many starts at once say."""
+        starts = [self.start("call") for _ in range(count)]
+        return [json.loads(start.communicate(timeout=PATIENCE)[0]) for start in starts]
+
     def answer(self) -> dict[str, Any]:
         done = self.call()
         assert done.returncode == 0, done.stderr
@@ -124,7 +132,7 @@ class Rig:
         until = time.monotonic() + PATIENCE
         while any(True for _ in self.builders()):
             assert time.monotonic() < until, "a builder does not end"
-            time.sleep(0.05)
+            time.sleep(0.01)
 
     def kill_builders(self) -> None:
         """End every builder and what it started, as a machine that loses power would."""
@@ -166,8 +174,9 @@ def make(folder: Path) -> Rig:
     shutil.copy(ROOT / ".claude-plugin" / "plugin.json", root / ".claude-plugin" / "plugin.json")
     (root / "server.py").write_text(SERVER)
     (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED)))
-    places = root / "tools" / "environment" / "places.py"
-    places.write_text(places.read_text() + FEWER)
+    for name, changed in (("places.py", FEWER), ("__init__.py", SOONER)):
+        module = root / "tools" / "environment" / name
+        module.write_text(module.read_text() + changed)
     for extra in EXTRAS:
         if extra.name in KEPT:
             (root / extra.file.name).write_text(wheel(wheels, extra.name, extra.modules))
