@@ -115,13 +115,35 @@ ECS_SERVICE = Detail(
 )
 
 
+_FARGATE = frozenset({"FARGATE", "FARGATE_SPOT"})
+
+
+def providers(row: Row) -> frozenset[str]:
+    """The capacity providers that a service's tasks are placed on; none for a launch type. Raises KeyError."""
+    return frozenset(each["capacityProvider"] for each in row.get("capacityProviderStrategy") or ())
+
+
+def on_fargate(row: Row) -> bool:
+    """Whether all of a service's tasks are Fargate's: AWS takes no strategy of Fargate and of instances at once."""
+    named = providers(row)
+    if named & _FARGATE and named - _FARGATE:
+        raise ValueError("a strategy of Fargate and of instances at once")
+    return bool(named & _FARGATE) if named else row.get("launchType") == "FARGATE"
+
+
+def on_instances(row: Row) -> bool:
+    """Whether its tasks are on EC2 instances of the account: a provider of one's own, or launch type EC2."""
+    return bool(providers(row) - _FARGATE) or row.get("launchType") == "EC2"
+
+
 def serving(row: Row) -> bool:
-    """A Fargate service with tasks behind a load balancer: only there is a request count that says something."""
+    """A service with tasks behind a load balancer: only there is a request count that says something."""
     return bool(
         row["status"] == "ACTIVE"
-        and row.get("launchType") == "FARGATE"
         and row.get("runningCount")
+        and row.get("schedulingStrategy") != "DAEMON"
         and any(each.get("targetGroupArn") for each in row.get("loadBalancers", ()))
+        and (on_fargate(row) or on_instances(row))
     )
 
 
@@ -131,7 +153,7 @@ TASK = Detail(
     "DescribeTaskDefinition",
     lambda rows, _at: {"taskDefinition": rows[0]["taskDefinition"]},
     rows="taskDefinition",
-    when=serving,
+    when=lambda row: serving(row) and on_fargate(row),
 )
 
 
@@ -173,11 +195,9 @@ SERVICE_REQUESTS = usage(
 )
 
 
-def _fargate(row: Row, task: Row) -> str:
-    """Which of Fargate's prices: ARM, Windows and Spot each have their own."""
+def _fargate(task: Row) -> str:
+    """Which of Fargate's prices: ARM and Windows each have their own."""
     platform = task.get("runtimePlatform") or {}
-    if any(each.get("capacityProvider") == "FARGATE_SPOT" for each in row.get("capacityProviderStrategy", ())):
-        return "-spot"
     if str(platform.get("operatingSystemFamily", "")).startswith("WINDOWS"):
         return "-windows"
     return "-arm" if platform.get("cpuArchitecture") == "ARM64" else ""
@@ -189,18 +209,24 @@ def _service(row: Row, seen: Seen) -> Waste | None:
     cpu = seen.metric(SERVICE_CPU, row)
     if cpu >= 2 or seen.metric(SERVICE_REQUESTS, row):
         return None
+    count, held = row["runningCount"], ", ".join(sorted(providers(row))) or f"launch type {row['launchType']}"
+    reason = f"{count} tasks, no request in 14 days and CPU never above {cpu:.1f} %"
+    about = {"tasks": count, "runs on": held, "highest CPU percent": round(cpu, 2)}
+    if not on_fargate(row):
+        return Waste(reason=f"{reason}; its instances bill, and are judged by themselves", free=True, evidence=about)
     task = seen.one(TASK, row) or {}
-    count = row["runningCount"]
     vcpu, memory = int(task.get("cpu") or 0) / 1024, int(task.get("memory") or 0) / 1024
-    kind = _fargate(row, task)
+    kind = _fargate(task)
     meters = (
         Meter(f"fargate/vcpu{kind}", "vCPU-hour", round(vcpu * count, 4)),
         Meter(f"fargate/memory{kind}", "GB-hour", round(memory * count, 4)),
     )
     return Waste(
-        reason=f"{count} tasks, no request in 14 days and CPU never above {cpu:.1f} %",
+        reason=reason,
         meters=meters if vcpu and memory else (),
-        evidence={"tasks": count, "vCPU each": vcpu, "GB each": memory, "highest CPU percent": round(cpu, 2)},
+        # Spot's own rate moves and is never above Fargate's; how many of the tasks are on Spot is not said.
+        bound="at most" if "FARGATE_SPOT" in providers(row) else "exact",
+        evidence={**about, "vCPU each": vcpu, "GB each": memory},
     )
 
 
@@ -226,10 +252,16 @@ SERVICE_IDLE = WasteCheck(
     kind=SERVICE,
     reads=(TASK, SERVICE_CPU, SERVICE_REQUESTS),
     judge=_service,
-    why="A Fargate task is billed by the second for its CPU and memory, whether a request comes or not.",
-    spares=("without a load balancer: a worker's queue is not seen", "on EC2 (judged there)", "a request in 14 days"),
+    why="A Fargate task is billed by the second for its CPU and memory, whether a request comes or not; a task on "
+    "instances keeps them up.",
+    spares=(
+        "without a load balancer: a worker's queue is not seen",
+        "a daemon, which has one task on each instance",
+        "on machines of one's own (launch type EXTERNAL)",
+        "a request in 14 days",
+    ),
     unchecked=("work that it does besides answering", "a scaling policy that sets the tasks again"),
-    meter="Fargate vCPU and memory hours",
+    meter="Fargate vCPU and memory hours, an upper bound with Fargate Spot; none on instances, which bill themselves",
     min_age=timedelta(days=14),
     remove=_to_zero,
     reversal="can be undone",
