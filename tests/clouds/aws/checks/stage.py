@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,36 @@ from clouds.base import Cloud, Missing
 from clouds.models import Identity
 from clouds.readonly import ReadOnly
 from clouds.replay import Answer, Replay, Request, Scenario, load
+from tests.clouds.aws.recorded import build
+from tools.cleanup.rereading import Sought, reread
 from tools.progress import CallProgress
-from tools.waste.records import Scan
+from tools.waste.records import Finding, Scan
 from tools.waste.scan import Wanted, scan
+from tools.waste.state import Wasted
 
 ROOT = Path(__file__).resolve().parents[4]
 FIXTURES = ROOT / "fixtures" / "aws" / "waste"
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 ACCOUNT, REGION = "123456789012", "us-east-1"
+CHECKS = {check.id: check for check in PACK.checks}
+scenario = cache(load)
+"""A folder of fixtures, read once."""
+
+
+@cache
+def waste_scenario(check: str) -> Path:
+    """The first folder in which a check finds something."""
+    for path in sorted((FIXTURES / check).iterdir()):
+        if path.name != "two_pages_the_first_one_empty":
+            expected = json.loads((path / "expected.json").read_text("utf-8"))
+            if expected["findings"]:
+                return path
+    raise AssertionError(f"{check} has no scenario in which it finds anything")
+
+
+def waste(check: str) -> Scenario:
+    """What is recorded there."""
+    return scenario(waste_scenario(check))
 
 
 class Stage:
@@ -50,27 +73,41 @@ class Account:
 
     def __init__(self, home: Path) -> None:
         self.stage = Stage()
+        self._found: dict[str, Finding] = {}
+        self._again: dict[str, Wasted] = {}
         self.guard = ReadOnly(PACK.reads)
-        self.api = AwsApi(build=_session, taps=(self.guard, self.stage), attempts=1)
+        self.api = AwsApi(build=build, taps=(self.guard, self.stage), attempts=1)
         self.cloud = Cloud(
             "aws", Somebody(), {}, Missing(""), Missing(""), AwsPrices(None, home), self.api, waste_pack=lambda: PACK
         )
 
+    def play(self, *scenarios: Scenario) -> None:
+        """Put these on stage, with the account's one region."""
+        self.stage.replay = Replay([*scenarios, scenario(FIXTURES / "account" / "one_region")])
+
+    def found(self, check: str) -> Finding:
+        """The first thing that a check finds where it finds something, scanned once."""
+        if check not in self._found:
+            self._found[check] = self.scan(check, waste(check)).findings[0]
+        return self._found[check]
+
+    def found_again(self, check: str) -> Wasted:
+        """The same thing read again, as a cleanup does, once."""
+        if check not in self._again:
+            found = self.found(check)
+            sought = Sought("aws", check, found.location, found.resource)
+            self.play(waste(check))
+            again = reread([sought], lambda _: self.cloud, NOW, CallProgress())[sought].wasted
+            assert again is not None
+            self._again[check] = again
+        return self._again[check]
+
     def scan(self, check: str, *scenarios: Scenario, now: datetime = NOW, scopes: tuple[str, ...] = ()) -> Scan:
         """One check over its place."""
-        self.stage.replay = Replay([*scenarios, load(FIXTURES / "account" / "one_region")])
-        world = next(each for each in PACK.checks if each.id == check).kind.once
+        self.play(*scenarios)
+        world = CHECKS[check].kind.once
         places = scopes or (("global",) if world else (REGION,))
         return scan({"aws": self.cloud}, Wanted(scopes=places, checks=(check,)), (), now, CallProgress(), "scan")
-
-
-def _session() -> Any:
-    from botocore.session import Session
-
-    session = Session(include_builtin_handlers=True)
-    session.set_credentials("nobody", "nothing")
-    session.set_config_variable("region", REGION)
-    return session
 
 
 def seen(result: Scan) -> Mapping[str, Any]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from clouds.aws.api import AwsApi
 from clouds.aws.checks import PACK
 from clouds.aws.prices import AwsPrices
 from clouds.base import Cloud, Missing
 from clouds.replay import Answer, Request
-from tests.clouds.aws.checks.stage import NOW, REGION, Somebody, _session
+from tests.clouds.aws.checks.stage import NOW, REGION, Somebody
+from tests.clouds.aws.recorded import on_stage
 from tools.cleanup import planning
 from tools.cleanup.applying import Outcome, Run
 from tools.cleanup.journal import Journal
@@ -72,9 +72,8 @@ class Awake(CallProgress):
 
 def applied(disk: Disk, home: Path, change: Callable[[Disk], None] = lambda _disk: None, runs: int = 1) -> Outcome:
     """Scan, plan, let something happen, apply."""
-    api = AwsApi(build=_session, taps=(disk,), attempts=1)
     prices = AwsPrices(None, home)
-    cloud = Cloud("aws", Somebody(), {}, Missing(""), Missing(""), prices, api, waste_pack=lambda: PACK)
+    cloud = Cloud("aws", Somebody(), {}, Missing(""), Missing(""), prices, on_stage(disk), waste_pack=lambda: PACK)
     wanted = Wanted(scopes=(REGION,), checks=("ebs-unattached",))
     found = scan({"aws": cloud}, wanted, (), NOW, Awake(), "scan-1").findings
     plan = planning.make("scan-1", found, lambda _name: cloud, (), NOW, Awake())

@@ -12,9 +12,9 @@ import pytest
 from clouds.aws.checks import words
 from clouds.aws.checks.metrics import points
 from clouds.models.waste import Listing, Question
-from clouds.replay import Fixture, load
-from tests.clouds.aws.checks.stage import Account
-from tests.clouds.aws.checks.test_unknown import CHECKS, waste_scenario, with_answer
+from clouds.replay import Fixture
+from tests.clouds.aws.checks.stage import CHECKS, Account, waste
+from tests.clouds.aws.checks.test_unknown import with_answer
 
 
 def holding(body: Any, path: str) -> list[Any]:
@@ -32,7 +32,7 @@ USUAL = LISTED if os.environ.get("MODELRIG_ALL") == "1" else LISTED[::3]
 
 @pytest.mark.parametrize("check", USUAL, ids=lambda check: check.id)
 def test_an_odd_row_is_named_and_costs_the_others_nothing(check: Any, account: Account) -> None:
-    read, scenario = check.kind.of, load(waste_scenario(check.id))
+    read, scenario = check.kind.of, waste(check.id)
     whole = account.scan(check.id, scenario)
 
     def odd(each: Fixture) -> Fixture:
@@ -53,7 +53,7 @@ def test_a_domain_whose_detail_is_odd_does_not_end_the_scan(account: Account) ->
             answer=replace(each.answer, body={"DomainStatusList": [None, *each.answer.body["DomainStatusList"]]}),
         )
 
-    scenario = with_answer(load(waste_scenario("opensearch-idle")), "opensearch.DescribeDomains", odd)
+    scenario = with_answer(waste("opensearch-idle"), "opensearch.DescribeDomains", odd)
     result = account.scan("opensearch-idle", scenario)
     assert len(result.findings) == 1
     assert not result.complete
@@ -65,9 +65,7 @@ def test_tags_of_another_form_are_unread_and_the_resource_cannot_be_removed(odd:
         tags = [odd, {"Key": "team", "Value": "search"}]
         return replace(each, answer=replace(each.answer, body={**each.answer.body, "Tags": tags}))
 
-    result = account.scan(
-        "sm-endpoint-idle", with_answer(load(waste_scenario("sm-endpoint-idle")), "sagemaker.ListTags", change)
-    )
+    result = account.scan("sm-endpoint-idle", with_answer(waste("sm-endpoint-idle"), "sagemaker.ListTags", change))
     assert [(each.removable, each.usd_per_month is not None) for each in result.findings] == [(False, True)]
     assert "sagemaker.ListTags" in {gap.call for gap in result.unread}
 
@@ -76,7 +74,7 @@ def test_a_row_without_a_name_is_reported_by_what_it_is_and_one_without_an_id_is
     def without(field: str) -> Any:
         return lambda each: replace(each, answer=replace(each.answer, body={**each.answer.body, field: None}))
 
-    scenario, read = load(waste_scenario("sm-notebook-stopped")), "sagemaker.DescribeNotebookInstance"
+    scenario, read = waste("sm-notebook-stopped"), "sagemaker.DescribeNotebookInstance"
     nameless = account.scan("sm-notebook-stopped", with_answer(scenario, read, without("NotebookInstanceName")))
     assert [each.name for each in nameless.findings] == ["SageMaker notebook instance"]
     unknown = account.scan("sm-notebook-stopped", with_answer(scenario, read, without("NotebookInstanceStatus")))

@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
-from clouds.aws.checks import PACK
-from clouds.replay import load
-from tests.clouds.aws.checks.stage import FIXTURES, Account, seen
+from tests.clouds.aws.checks.stage import CHECKS, FIXTURES, Account, scenario, seen
 
 SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json") if path.parent.parent.name != "account")
-CHECKS = {check.id: check for check in PACK.checks}
 
 
-def name(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
-
-
-@pytest.mark.parametrize("path", SCENARIOS, ids=name)
-def test_a_scenario_gives_exactly_what_is_expected_of_it(path: Path, account: Account) -> None:
-    result = seen(account.scan(path.parent.name, load(path)))
-    assert [str(each) for each in account.stage.replay.missed] == []
-    file = path / "expected.json"
-    if os.environ.get("UPDATE_EXPECTED"):
-        file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    assert result == json.loads(file.read_text("utf-8"))
+@pytest.mark.parametrize("check", sorted({path.parent.name for path in SCENARIOS}))
+def test_every_scenario_of_a_check_gives_exactly_what_is_expected_of_it(check: str, account: Account) -> None:
+    results, wanted = {}, {}
+    for path in (path for path in SCENARIOS if path.parent.name == check):
+        results[path.name] = seen(account.scan(check, scenario(path)))
+        assert [str(each) for each in account.stage.replay.missed] == []
+        file = path / "expected.json"
+        if os.environ.get("UPDATE_EXPECTED"):
+            file.write_text(json.dumps(results[path.name], indent=2, ensure_ascii=False) + "\n", "utf-8")
+        wanted[path.name] = json.loads(file.read_text("utf-8"))
+    assert results == wanted
 
 
 def test_every_check_has_a_waste_a_healthy_twin_and_a_denied_scenario() -> None:
