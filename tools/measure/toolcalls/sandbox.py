@@ -7,7 +7,7 @@ but the library's own. It has no secrets to find: its environment is empty, its 
 
 from __future__ import annotations
 
-import json
+import marshal
 import subprocess
 import sys
 import tempfile
@@ -35,13 +35,13 @@ class Ran:
     error: str = ""
 
 
-def run_python(code: str, names: Mapping[str, Any], *, seconds: int = SECONDS, memory: int = MEMORY) -> Ran:
+def run_python(code: str, names: Mapping[str, Any], *, seconds: float = SECONDS, memory: int = MEMORY) -> Ran:
     """Never raises for what the code does. Raises NotInstalled on a system without process limits."""
     if sys.platform == "win32":
         raise NotInstalled("running a model's Python", fix="Use a system with process limits (Linux, macOS).")
     if len(code) > LONGEST:
         return Ran("", f"the code has more than {LONGEST:,} characters")
-    work = json.dumps({"code": code, "names": dict(names), "seconds": seconds, "memory": memory, "printed": PRINTED})
+    work = marshal.dumps({"code": code, "names": dict(names), "seconds": seconds, "memory": memory, "printed": PRINTED})
     with tempfile.TemporaryDirectory() as folder:
         started = subprocess.Popen(
             [sys.executable, "-I", "-S", str(INSIDE)],
@@ -50,7 +50,6 @@ def run_python(code: str, names: Mapping[str, Any], *, seconds: int = SECONDS, m
             stderr=subprocess.DEVNULL,
             cwd=folder,
             env={},
-            text=True,
             start_new_session=True,
         )
         try:
@@ -61,8 +60,15 @@ def run_python(code: str, names: Mapping[str, Any], *, seconds: int = SECONDS, m
             return Ran("", f"it ran longer than {seconds} s")
     if started.returncode < 0:
         return Ran("", f"it was ended after {seconds} s or for its memory (signal {-started.returncode})")
+    return _read(out) or Ran("", "it ended without an answer")
+
+
+def _read(out: bytes) -> Ran | None:
+    """What the inner side wrote; None for anything else."""
+    head, _, both = out.partition(b"\n")
     try:
-        found = json.loads(out)
-        return Ran(str(found["printed"])[:PRINTED], str(found["error"])[:500])
-    except (ValueError, KeyError, TypeError):
-        return Ran("", "it ended without an answer")
+        printed, error = map(int, head.split(b" "))
+        found = both.decode("utf-8") if printed >= 0 and printed + error == len(both) else None
+    except ValueError:
+        return None
+    return None if found is None else Ran(both[:printed].decode()[:PRINTED], both[printed:].decode()[:500])
