@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-
-import pytest
 
 from clouds.models import EngineFacts, Hardware
 from tests.tools.measure.scripted import Said, run_of, speaking
@@ -18,31 +17,29 @@ from tools.measure.ladder.telling import ladder_lines, ladder_section
 from tools.measure.record import Run
 
 ANSWERS = {each.text: (each.answer, each.kind) for each in own_questions().questions}
-Make = Callable[..., Run]
 
 
-@pytest.fixture
-def rung(tmp_path: Path) -> Make:
-    """A run of the own questions on a model that knows some kinds of them."""
+@cache
+def asked(kinds: str, options: tuple[str, ...]) -> Run:
+    """The own questions, of a model that knows these kinds of them: asked once, for all that is told of it."""
 
-    def make(quantization: str, kinds: str, accelerator: str = "L4", *options: str, size: int = 100) -> Run:
-        def knows(body: dict[str, Any]) -> Said:
-            answer, kind = ANSWERS[body["messages"][-1]["content"].splitlines()[0]]
-            return Said(f"Answer: {answer}" if kind in kinds.split() else "Answer: none")
+    def knows(body: dict[str, Any]) -> Said:
+        answer, kind = ANSWERS[body["messages"][-1]["content"].splitlines()[0]]
+        return Said(f"Answer: {answer}" if kind in kinds.split() else "Answer: none")
 
-        with speaking(knows) as server:
-            run = run_of(server, tmp_path, "ladder", "ladder.at_once=16", *options)
-        engine = EngineFacts(
-            engine="llama.cpp", quantization=quantization, weights_bytes=size, model_sha256=quantization
-        )
-        hardware = Hardware(accelerators=(accelerator,))
-        name = f"{accelerator}-{quantization}".lower().replace("_", "-")
-        return run.model_copy(update={"engine": engine, "hardware": hardware, "id": name, "name": name})
-
-    return make
+    with TemporaryDirectory() as folder, speaking(knows) as server:
+        return run_of(server, Path(folder), "ladder", "ladder.at_once=16", *options)
 
 
-def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder(rung: Make) -> None:
+def rung(quantization: str, kinds: str, accelerator: str = "L4", *options: str, size: int = 100) -> Run:
+    """A run of such a model, of this quantization on this machine."""
+    engine = EngineFacts(engine="llama.cpp", quantization=quantization, weights_bytes=size, model_sha256=quantization)
+    hardware = Hardware(accelerators=(accelerator,))
+    name = f"{accelerator}-{quantization}".lower().replace("_", "-")
+    return asked(kinds, options).model_copy(update={"engine": engine, "hardware": hardware, "id": name, "name": name})
+
+
+def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder() -> None:
     runs = [
         rung("F16", "capital opposite plural", size=300),
         rung("Q8_0", "capital opposite month", size=200),
@@ -71,7 +68,7 @@ def test_runs_of_several_quantizations_are_the_rungs_of_one_ladder(rung: Make) -
     assert section.notes[1].startswith("Run twice with the same text on every question")
 
 
-def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions(rung: Make) -> None:
+def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions() -> None:
     found = compare([rung("F16", "capital opposite plural"), rung("Q2_K", "plural")])
     assert found.ladder is not None
     row = found.versus[0].items["ladder"]
@@ -80,7 +77,7 @@ def test_a_comparison_of_runs_holds_the_ladder_and_pairs_its_questions(rung: Mak
     assert "ladder.right" not in {each.key for each in found.versus[0].rows}
 
 
-def test_the_same_rungs_on_two_machines_are_lined_up(rung: Make) -> None:
+def test_the_same_rungs_on_two_machines_are_lined_up() -> None:
     runs = [
         rung("F16", "capital plural", "T4"),
         rung("Q2_K", "capital", "T4"),
@@ -100,7 +97,7 @@ def test_the_same_rungs_on_two_machines_are_lined_up(rung: Make) -> None:
     assert [line[:8] for line in ladder_lines(section)] == ["T4: F16:", "T4: Q2_K", "L4: F16:", "L4: Q2_K"]
 
 
-def test_thinking_and_another_limit_make_another_ladder_of_one_machine(rung: Make) -> None:
+def test_thinking_and_another_limit_make_another_ladder_of_one_machine() -> None:
     runs = [rung("F16", "capital", "L4"), rung("F16", "capital", "L4", "ladder.thinking=on", "ladder.tokens=64")]
     section = ladder_section(runs)
     assert section is not None
@@ -109,7 +106,7 @@ def test_thinking_and_another_limit_make_another_ladder_of_one_machine(rung: Mak
     assert section.across.ladders[1] == "L4 (thinking on, max_tokens 64, at_once 16)"
 
 
-def test_an_incomplete_rung_and_other_questions_are_left_out_by_name(rung: Make) -> None:
+def test_an_incomplete_rung_and_other_questions_are_left_out_by_name() -> None:
     whole, other = rung("F16", "capital"), rung("Q8_0", "capital", "L4", "ladder.limit=20")
     broken = rung("Q2_K", "capital")
     part = broken.part("ladder")
@@ -124,7 +121,7 @@ def test_an_incomplete_rung_and_other_questions_are_left_out_by_name(rung: Make)
     assert ladder_section([whole, other, short]) is None
 
 
-def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own(rung: Make) -> None:
+def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own() -> None:
     run = rung("F16", "capital", "L4", "ladder.repeat=6")
     (found,) = repeats_of([run])
     assert (found.n, found.different_text, found.not_shared) == (6, 0, 0)
@@ -133,7 +130,7 @@ def test_questions_asked_twice_are_a_repeat_and_no_answers_of_their_own(rung: Ma
     assert repeats_of([rung("F16", "capital", "L4", "ladder.repeat=0")]) == ()
 
 
-def test_a_rung_that_was_run_again_is_its_repeat_and_no_rung_below(rung: Make) -> None:
+def test_a_rung_that_was_run_again_is_its_repeat_and_no_rung_below() -> None:
     base, lower, again = rung("F16", "capital plural"), rung("Q2_K", "capital"), rung("F16", "capital")
     again = again.model_copy(update={"id": "l4-f16-again", "name": "l4-f16-again"})
     (made,), notes = ladders_of([base, lower, again])
@@ -148,7 +145,7 @@ def test_a_rung_that_was_run_again_is_its_repeat_and_no_rung_below(rung: Make) -
     assert [len(each.rungs) for each in ladders_of(unknown)[0]] == [2], "a bare URL may hold another model"
 
 
-def test_a_question_that_failed_once_is_no_repeat(rung: Make) -> None:
+def test_a_question_that_failed_once_is_no_repeat() -> None:
     run = rung("F16", "capital", "L4", "ladder.repeat=6")
     part = run.part("ladder")
     assert part is not None
@@ -158,13 +155,13 @@ def test_a_question_that_failed_once_is_no_repeat(rung: Make) -> None:
     assert (found.n, found.different_text) == (5, 0)
 
 
-def test_the_headline_of_a_comparison_says_how_the_rungs_stand(rung: Make) -> None:
+def test_the_headline_of_a_comparison_says_how_the_rungs_stand() -> None:
     found = compare([rung("F16", "capital opposite plural"), rung("Q2_K", "plural")])
     counts = "l4-f16 24 and l4-q2-k 8 right of 72, 56 identical"
     assert headline(found) == f"l4-q2-k ladder: worse ({counts}, McNemar p = 3.1e-05)."
 
 
-def test_a_line_says_how_answers_fail(rung: Make) -> None:
+def test_a_line_says_how_answers_fail() -> None:
     base, broken = rung("F16", "capital"), rung("Q2_K", "plural")
     part = broken.part("ladder")
     assert part is not None
@@ -178,7 +175,7 @@ def test_a_line_says_how_answers_fail(rung: Make) -> None:
     ) in line
 
 
-def test_with_several_ladders_each_sentence_names_its_own(rung: Make) -> None:
+def test_with_several_ladders_each_sentence_names_its_own() -> None:
     runs = [rung(name, "capital", machine) for machine in ("T4", "L4") for name in ("F16", "Q2_K")]
     section = ladder_section(runs)
     assert section is not None
@@ -186,14 +183,14 @@ def test_with_several_ladders_each_sentence_names_its_own(rung: Make) -> None:
     assert {note[:4] for note in best} == {"T4: ", "L4: "}
 
 
-def test_runs_without_a_ladder_have_no_section(rung: Make) -> None:
+def test_runs_without_a_ladder_have_no_section() -> None:
     run = rung("F16", "capital")
     assert ladder_section([run]) is None
     assert ladder_section([run.model_copy(update={"parts": ()})]) is None
     assert ladder_lines(None) == ()
 
 
-def test_two_rungs_of_one_score_that_lose_other_questions_are_told(rung: Make) -> None:
+def test_two_rungs_of_one_score_that_lose_other_questions_are_told() -> None:
     runs = [
         rung("F16", "capital opposite plural", size=300),
         rung("Q8_0", "capital opposite", size=200),
