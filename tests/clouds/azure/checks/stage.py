@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,31 @@ ROOT = Path(__file__).resolve().parents[4]
 FIXTURES = ROOT / "fixtures" / "azure" / "waste"
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
+
+
+@cache
+def loaded(path: Path) -> Scenario:
+    """A scenario, read once."""
+    return load(path)
+
+
+@cache
+def waste_scenario(check: str) -> Path:
+    """The one in which a check finds one thing, if possible one that can be removed."""
+    paths = sorted((FIXTURES / check).iterdir())
+    found = [(path, json.loads((path / "expected.json").read_text("utf-8"))["findings"]) for path in paths]
+    for path, findings in sorted(found, key=lambda item: not any(each["removable"] for each in item[1])):
+        if len(findings) == 1:
+            return path
+    raise AssertionError(f"{check} has no scenario in which it finds anything")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a scenario gave, and the requests that it has no answer for."""
+
+    scan: Scan
+    missed: tuple[str, ...]
 
 
 class Stage:
@@ -55,6 +82,7 @@ class Account:
         self.base: Scenario = load(FIXTURES / "account" / "one_subscription")
         self._scans = count(1)
         self._at = 0.0
+        self._known: dict[Path, Known] = {}
         self.api = AzureApi(taps=(self.guard, self.stage), attempts=1, recorded=True, clock=lambda: self._at)
         prices = AzurePrices(None, home)
         self.cloud = Cloud("azure", Somebody(), {}, Missing(""), Missing(""), prices, self.api, waste_pack=lambda: PACK)
@@ -62,6 +90,13 @@ class Account:
     def scan(self, check: str, *scenarios: Scenario, now: datetime = NOW, base: Scenario | None = None) -> Scan:
         """One check over the subscription."""
         return self.look(Wanted(scopes=(SUBSCRIPTION,), checks=(check,)), *scenarios, base or self.base, now=now)
+
+    def known(self, path: Path) -> Known:
+        """What a scenario gives as it is; scanned once for all tests."""
+        if path not in self._known:
+            result = self.scan(path.parent.name, loaded(path))
+            self._known[path] = Known(result, tuple(str(each) for each in self.stage.replay.missed))
+        return self._known[path]
 
     def look(self, wanted: Wanted, *scenarios: Scenario, now: datetime = NOW) -> Scan:
         """Any scan; what an earlier one learnt of providers and tenants is forgotten."""

@@ -11,8 +11,8 @@ from clouds.azure.checks import PACK
 from clouds.azure.checks.reads import INDEXES
 from clouds.models.waste import WasteCheck
 from clouds.replay import Answer, Fixture
-from tests.clouds.azure.checks.stage import Account
-from tests.clouds.azure.checks.test_unknown import changed, listing, loaded, operations, waste_scenario
+from tests.clouds.azure.checks.stage import Account, loaded, waste_scenario
+from tests.clouds.azure.checks.test_unknown import changed, listing, operations
 
 BY_TAGS_ALONE = "own-expired"
 """What is ours and when it ends stands in tags, which are no properties."""
@@ -39,7 +39,7 @@ def listed(each: Fixture) -> bool:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
 def test_resources_without_properties_are_never_found_to_be_unused(check: WasteCheck, account: Account) -> None:
     scenario = loaded(waste_scenario(check.id))
-    assert len(account.scan(check.id, scenario).findings) == 1
+    assert len(account.known(waste_scenario(check.id)).scan.findings) == 1
     for operation in operations(scenario):
         scenario = changed(scenario, operation, lambda each: bare(each) if listed(each) else each)
     assert _removable(account.scan(check.id, scenario).findings, check) == []
@@ -58,7 +58,9 @@ def test_a_user_without_properties_may_be_one_of_this_very_resource(check: str, 
         "empty-container-apps-environment": "Microsoft.App/jobs.list",
     }
     scenario = loaded(waste_scenario(check))
-    said = {"value": [{"id": f"{account.scan(check, scenario).findings[0].resource}/x/y", "properties": None}]}
+    said = {
+        "value": [{"id": f"{account.known(waste_scenario(check)).scan.findings[0].resource}/x/y", "properties": None}]
+    }
     result = account.scan(
         check, changed(scenario, users[check], lambda each: replace(each, answer=Answer(200, said), parameters=None))
     )

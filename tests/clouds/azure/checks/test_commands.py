@@ -14,8 +14,7 @@ from clouds.azure.checks import CHECKS, PACK
 from clouds.azure.checks.commands import NATIVE, account_line, command, query
 from clouds.models import Call, Scope
 from clouds.replay import Replay
-from tests.clouds.azure.checks.stage import NOW, SUBSCRIPTION, Account
-from tests.clouds.azure.checks.test_unknown import loaded, waste_scenario
+from tests.clouds.azure.checks.stage import NOW, SUBSCRIPTION, Account, loaded, waste_scenario
 from tools.cleanup import planning, script
 from tools.cleanup.records import CleanupPlan
 from tools.progress import CallProgress
@@ -48,7 +47,7 @@ def test_what_the_cli_has_no_core_command_for_is_sent_to_the_very_address() -> N
 
 def plan_of(check: str, account: Account) -> CleanupPlan:
     scenario = loaded(waste_scenario(check))
-    found = account.scan(check, scenario)
+    found = account.known(waste_scenario(check)).scan
     account.stage.replay = Replay([scenario, account.base])
     return planning.make(found.id, found.findings, lambda _name: account.cloud, (), NOW, CallProgress())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import timedelta
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -17,8 +18,7 @@ from clouds.models.removal import Doomed
 from clouds.models.waste import Detail, Listing, Metric, WasteCheck
 from clouds.readonly import Forbidden, ReadOnly, changes
 from clouds.replay import Replay, Request
-from tests.clouds.azure.checks.stage import NOW, SUBSCRIPTION, Account
-from tests.clouds.azure.checks.test_unknown import loaded, waste_scenario
+from tests.clouds.azure.checks.stage import NOW, SUBSCRIPTION, Account, loaded, waste_scenario
 from tools.cleanup.rereading import Sought, reread
 from tools.progress import CallProgress
 
@@ -47,11 +47,12 @@ def test_the_reads_of_the_pack_make_a_read_only_list() -> None:
     assert ReadOnly(PACK.reads).allow == PACK.reads
 
 
-@pytest.mark.parametrize("operation", WRITES)
-def test_the_read_only_guard_refuses_every_writing_operation_of_the_pack(operation: str, account: Account) -> None:
-    service, _, name = operation.rpartition(".")
-    with pytest.raises(Forbidden):
-        account.guard.before(Request(service, name))
+def test_the_read_only_guard_refuses_every_writing_operation_of_the_pack(account: Account) -> None:
+    assert len(WRITES) > 30
+    for operation in WRITES:
+        service, _, name = operation.rpartition(".")
+        with pytest.raises(Forbidden):
+            account.guard.before(Request(service, name))
 
 
 def test_a_write_through_the_transport_is_refused_and_nothing_is_sent(account: Account) -> None:
@@ -70,25 +71,46 @@ def test_no_listing_is_declared_twice() -> None:
     assert [call for call, count in calls.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-def test_a_check_says_what_a_person_needs(check: WasteCheck) -> None:
-    assert check.title[0].isupper()
-    assert not check.title.endswith(".")
-    assert check.why.endswith(".")
-    assert check.spares
-    assert check.unchecked
-    assert check.meter
-    assert isinstance(check.remove, str) == (not check.steps)
-    assert check.recovery.endswith(".")
+def test_a_check_says_what_a_person_needs() -> None:
+    assert {check.id: said for check in CHECKS if (said := list(unsaid(check)))} == {}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-def test_a_metric_says_what_silence_means_and_where_that_is_written(check: WasteCheck) -> None:
+def unsaid(check: WasteCheck) -> Iterator[str]:
+    """What a person needs of a check and is not told."""
+    if not check.title[0].isupper() or check.title.endswith("."):
+        yield "a title"
+    if not check.why.endswith(".") or not check.recovery.endswith("."):
+        yield "why, or how it comes back"
+    if not check.spares or not check.unchecked or not check.meter:
+        yield "what it spares, what it does not look at, or its meter"
+    if isinstance(check.remove, str) != (not check.steps):
+        yield "its steps"
+
+
+def test_a_metric_says_what_silence_means_and_where_that_is_written() -> None:
+    assert {check.id: said for check in CHECKS if (said := list(unclear(check)))} == {}
+
+
+def unclear(check: WasteCheck) -> Iterator[str]:
+    """What is not told of the metrics of a check."""
     for read in check.reads:
         if isinstance(read, Metric):
-            assert read.absent in ("zero", "unresolved")
-            assert ("emitted" in read.source) or ("report" in read.source)
-            assert check.age >= timedelta(days=read.days)
+            if read.absent not in ("zero", "unresolved"):
+                yield f"{read.name}: what silence means"
+            if not ("emitted" in read.source or "report" in read.source):
+                yield f"{read.name}: where it is written"
+
+
+def test_a_check_that_says_too_little_would_be_found() -> None:
+    check = next(check for check in CHECKS if any(isinstance(read, Metric) for read in check.reads))
+    reads = tuple(replace(read, source="") if isinstance(read, Metric) else read for read in check.reads)
+    silent = replace(check, title="idle.", why="", meter="", unchecked="", reads=reads)
+    assert list(unsaid(silent)) == [
+        "a title",
+        "why, or how it comes back",
+        "what it spares, what it does not look at, or its meter",
+    ]
+    assert [said.partition(": ")[2] for said in unclear(silent)][:1] == ["where it is written"]
 
 
 def test_a_check_that_reads_metrics_declares_the_metrics_provider_and_reads_its_registration() -> None:
@@ -110,7 +132,7 @@ def test_every_type_that_is_read_or_changed_is_in_the_table_of_api_versions() ->
 @pytest.mark.parametrize("check", REMOVABLE, ids=lambda check: check.id)
 def test_the_steps_of_a_check_are_backed_up_first_declared_and_read_back(check: WasteCheck, account: Account) -> None:
     scenario = loaded(waste_scenario(check.id))
-    found = account.scan(check.id, scenario).findings[0]
+    found = account.known(waste_scenario(check.id)).scan.findings[0]
     assert found.removable, found.stays
     account.stage.replay = Replay([scenario, account.base])
     sought = Sought("azure", check.id, found.location, found.resource, found.account)

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from clouds.azure.checks import PACK
-from clouds.replay import load
 from tests.clouds.azure.checks.stage import FIXTURES, Account, seen
 
 SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json") if path.parent.parent.name != "account")
@@ -26,8 +25,9 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=name)
 def test_a_scenario_gives_exactly_what_is_expected_of_it(path: Path, account: Account) -> None:
-    result = seen(account.scan(path.parent.name, load(path)))
-    assert [str(each) for each in account.stage.replay.missed] == []
+    known = account.known(path)
+    assert known.missed == ()
+    result = seen(known.scan)
     file = path / "expected.json"
     if os.environ.get("UPDATE_EXPECTED"):
         file.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -6,13 +6,10 @@ read that each check lists by is denied; all the others with MODELRIG_ALL=1.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +17,7 @@ from clouds.azure.checks import PACK
 from clouds.azure.checks.usage import DEFINITIONS, METRICS
 from clouds.models.waste import Listing, Metric, WasteCheck
 from clouds.replay import Answer, Fixture, Scenario, load
-from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account
+from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account, loaded, waste_scenario
 
 CHECKS = {check.id: check for check in PACK.checks}
 DENIED = Answer(
@@ -32,21 +29,6 @@ DENIED = Answer(
         }
     },
 )
-
-
-@cache
-def waste_scenario(check: str) -> Path:
-    paths = sorted((FIXTURES / check).iterdir())
-    found = [(path, json.loads((path / "expected.json").read_text("utf-8"))["findings"]) for path in paths]
-    for path, findings in sorted(found, key=lambda item: not any(each["removable"] for each in item[1])):
-        if len(findings) == 1:
-            return path
-    raise AssertionError(f"{check} has no scenario in which it finds anything")
-
-
-@cache
-def loaded(path: Path) -> Scenario:
-    return load(path)
 
 
 def operations(scenario: Scenario) -> list[str]:
@@ -220,7 +202,7 @@ AGED = [check for check in CHECKS.values() if check.kind.created is not None and
 @pytest.mark.parametrize("check", AGED, ids=lambda check: check.id)
 def test_nothing_younger_than_its_check_asks_for_is_reported(check: WasteCheck, account: Account) -> None:
     scenario = loaded(waste_scenario(check.id))
-    found = account.scan(check.id, scenario).findings[0]
+    found = account.known(waste_scenario(check.id)).scan.findings[0]
     if not found.created:
         assert check.kind.name == "resource group"  # Azure does not say when a group was made
         return

@@ -61,6 +61,14 @@ class Scenario:
         return Scenario(self.answers, metrics, self.expected)
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a scenario gave, and which operations were asked for it."""
+
+    scan: Scan
+    sent: frozenset[str]
+
+
 class Stage:
     """A tap that answers from whichever scenario is on stage, and remembers what was asked."""
 
@@ -135,6 +143,7 @@ class Account:
         self.stage = Stage()
         self.guard = ReadOnly(PACK.reads)
         self.api = GcpApi(build=recorded, taps=(self.guard, self.stage), attempts=1)
+        self._known: dict[tuple[str, str], Known] = {}
         self.cloud = Cloud(
             "gcp", Somebody(), {}, Missing(""), Missing(""), GcpPrices(None, home), Watching(self.api),
             waste_pack=lambda: PACK,
@@ -146,6 +155,14 @@ class Account:
         """One check over one project."""
         self.stage.put_on(scenario)
         return scan({"gcp": self.cloud}, Wanted(scopes=scopes, checks=(check,)), (), now, CallProgress(), "scan")
+
+    def known(self, check: str, name: str = "") -> Known:
+        """What a scenario of the check gives as it is, the first where none is named; scanned once for all tests."""
+        name = name or next(iter(scenarios(check)))
+        if (check, name) not in self._known:
+            result = self.scan(check, scenarios(check)[name])
+            self._known[check, name] = Known(result, frozenset(request.name for request in self.stage.sent))
+        return self._known[check, name]
 
 
 @cache

@@ -10,7 +10,7 @@ from clouds.gcp.checks import CHECKS
 from clouds.gcp.prices import WASTE, GcpPrices
 from clouds.gcp.table import rows_of
 from clouds.models.waste import Meter
-from tests.clouds.gcp.checks.stage import Account, waste
+from tests.clouds.gcp.checks.stage import Account
 from tools.waste.price import months
 
 BOOK = GcpPrices(None, Path("nowhere"))
@@ -107,7 +107,7 @@ def test_every_rate_of_the_waste_table_has_a_date_a_source_and_is_above_zero() -
 
 
 def test_most_checks_that_cost_are_priced_in_their_scenario(account: Account) -> None:
-    billing = {check.id: account.scan(check.id, waste(check.id)).findings[0].billing for check in CHECKS}
+    billing = {check.id: account.known(check.id).scan.findings[0].billing for check in CHECKS}
     priced = [check for check, word in billing.items() if word in ("billed", "saving")]
     unpriced = [check for check, word in billing.items() if word == "unpriced"]
     assert len(priced) >= 35, sorted(unpriced)
