@@ -28,7 +28,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What each tool says, as with `--replay fixtures`."""
     with pytest.MonkeyPatch.context() as patch, session_of(tmp_path_factory.mktemp("home"), "aws") as session:
         patch.setenv("MODELRIG_REPLAY", str(FIXTURES.parent))
-        return {tool: dict(called(session, tool, arguments).structured) for tool, arguments in ASKED}
+        return {tool: dict(called(session, tool, arguments, worker=False).structured) for tool, arguments in ASKED}
 
 
 def test_the_account_lists_one_endpoint_that_bills_and_everything_was_read(said: dict[str, dict[str, Any]]) -> None:
