@@ -113,7 +113,7 @@ class Shared:
 
 
 def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box], tags: Mapping[str, str]) -> str:
-    """What the resource looked like, without its usage: any change of it makes another fingerprint."""
+    """What the resource looked like and what goes with it, without its usage: any change makes another fingerprint."""
     details = {
         f"{read.service}.{read.operation}": boxes[read].given.get(id(verdict.row), [])
         for read in check.reads
@@ -123,7 +123,7 @@ def fingerprint(check: WasteCheck, verdict: Verdict, boxes: Mapping[Reading, Box
     row = verdict.row
     if moving and isinstance(row, Mapping):
         row = {key: value for key, value in row.items() if key not in moving}
-    text = json.dumps([verdict.id, row, details, dict(tags)], sort_keys=True, default=str)
+    text = json.dumps([verdict.id, row, details, dict(tags), sorted(verdict.waste.holds)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

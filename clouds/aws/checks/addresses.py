@@ -21,11 +21,17 @@ from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
 # Public IPv4 is billed by VPC since February 2024: $0.005 an hour, idle or in use (AWS announcement, July 2023).
 IPV4 = Meter("vpc/public-ipv4", "hour")
 NAT_GATEWAYS = Listing("ec2", "DescribeNatGateways", "NatGateways")
+ENDPOINTS = Listing("ec2", "DescribeVpcEndpoints", "VpcEndpoints")
 
 
 def own_pool(row: Row) -> bool:
     """Whether an address is of a pool that the customer brought along, which is not billed."""
     return row.get("PublicIpv4Pool", "amazon") not in ("amazon", "") or bool(row.get("CustomerOwnedIpv4Pool"))
+
+
+def address_key(row: Row) -> Iterable[Any]:
+    """The id that a NAT gateway knows an address by."""
+    return [row["AllocationId"]] if row.get("AllocationId") else []
 
 
 def _nat_addresses(row: Row) -> Iterable[Any]:
@@ -126,13 +132,36 @@ ON_STOPPED = WasteCheck(
 )
 
 
-def _interface(row: Row, _seen: Seen) -> Waste | None:
+_SERVICES = (
+    "AWS Lambda", "EFS mount target", "ELB ", "aws-K8S", "RDSNetworkInterface", "AWS created network interface",
+    "VPC Endpoint Interface", "Interface for NAT Gateway", "Network Interface for Transit Gateway",
+)  # fmt: skip
+"""How services describe the interfaces that they make."""
+
+
+def _nat_interfaces(row: Row) -> Iterable[Any]:
+    return [each["NetworkInterfaceId"] for each in row.get("NatGatewayAddresses", ()) if each.get("NetworkInterfaceId")]
+
+
+def _endpoint_interfaces(row: Row) -> Iterable[Any]:
+    yield from row.get("NetworkInterfaceIds", ())
+
+
+def _made_by_a_service(row: Row, seen: Seen) -> bool:
+    """Whether a NAT gateway or an endpoint names it: AWS marks those as managed, an emulator does not (2026-11-30)."""
+    name = row["NetworkInterfaceId"]
+    return name in seen.index(NAT_GATEWAYS, _nat_interfaces) or name in seen.index(ENDPOINTS, _endpoint_interfaces)
+
+
+def _interface(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "available" or row.get("Attachment") or row.get("InterfaceType", "interface") != "interface":
         return None
     text = row.get("Description", "")
-    if text.startswith(("AWS Lambda", "EFS mount target", "ELB ", "aws-K8S", "RDSNetworkInterface")):
-        return None
     public = bool((row.get("Association") or {}).get("PublicIp"))
+    if text.startswith(_SERVICES):
+        return None
+    if (public or not text) and _made_by_a_service(row, seen):  # one that somebody described is nobody's else
+        return None
     return Waste(
         reason="attached to nothing" + ("; holds a public address" if public else ""),
         meters=(IPV4,) if public else (),
@@ -156,9 +185,10 @@ UNUSED_INTERFACE = WasteCheck(
     id="eni-unused",
     title="Network interface attached to nothing",
     kind=INTERFACE,
+    reads=(NAT_GATEWAYS, ENDPOINTS),
     judge=_interface,
     why="It costs nothing without a public address, but keeps its subnet and security groups from being deleted.",
-    spares=("managed by a service", "of Lambda, EFS, load balancers, Kubernetes or RDS"),
+    spares=("managed by a service", "of Lambda, EFS, load balancers, Kubernetes, RDS, a NAT gateway or an endpoint"),
     unchecked=("since when: AWS does not say",),
     meter="none, or public IPv4 hours",
     min_age=timedelta(0),

@@ -54,6 +54,19 @@ def _members(row: Row) -> Iterable[Any]:
     yield from row.get("MemberClusters", ())
 
 
+def _name(row: Row) -> Iterable[Any]:
+    return [row["CacheClusterId"]]
+
+
+def _asked(row: Row, group: Row, seen: Seen) -> bool:
+    """Whether it is looked up, or any member of its group: a replica that stands by is asked nothing itself."""
+    names = list(_members(group)) or [row["CacheClusterId"]]
+    members = [each for name in names for each in seen.index(CACHES, _name).get(name, ())]
+    if any(each["CacheClusterStatus"] != "available" for each in members):
+        return True  # somebody is at work on the group
+    return any(seen.metric(MEMCACHED_GETS if each["Engine"] == "memcached" else CACHE_HITS, each) for each in members)
+
+
 def _cache(row: Row, seen: Seen) -> Waste | None:
     if row["CacheClusterStatus"] != "available":
         return None
@@ -62,7 +75,7 @@ def _cache(row: Row, seen: Seen) -> Waste | None:
         return None
     if row.get("ReplicationGroupId") and not group:
         return None  # its group is being made or taken down
-    if seen.metric(MEMCACHED_GETS if row["Engine"] == "memcached" else CACHE_HITS, row):
+    if _asked(row, group, seen):
         return None
     count = row.get("NumCacheNodes") or 1
     return Waste(
@@ -97,7 +110,11 @@ CACHE_IDLE = WasteCheck(
     reads=(CACHE_GROUPS, CACHE_HITS, MEMCACHED_GETS),
     judge=_cache,
     why="A cache node is billed by the hour, asked or not.",
-    spares=("a hit or a miss in 14 days", "of a global datastore", "younger than 14 days"),
+    spares=(
+        "a hit or a miss in 14 days, of it or any other member of its group",
+        "of a global datastore",
+        "younger than 14 days",
+    ),
     unchecked=("use as a queue or lock, which looks nothing up", "reserved nodes"),
     meter="ElastiCache node hours by engine",
     min_age=timedelta(days=14),

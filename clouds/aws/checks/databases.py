@@ -144,11 +144,11 @@ STOPPED = WasteCheck(
     unchecked=("a schedule that stops it every night",),
     meter="RDS storage GB-months; its instance hours come back with the restart",
     min_age=timedelta(days=7),
-    remove=_backup_and_delete,
+    # botocore 1.44.8, CreateDBSnapshot: the instance "must be in the available or storage-optimization state".
+    remove="RDS makes a snapshot only of a database that runs: start it, and rds-idle removes it with a snapshot",
     reversal="can be undone",
-    recovery="A snapshot is made first, and costs less than the storage of an instance.",
+    recovery="A snapshot costs less than the storage of an instance; a database from it has another endpoint.",
     order=22,
-    steps=_STEPS,
 )
 
 SNAPSHOT = Kind(

@@ -131,27 +131,39 @@ ATTACHED_IDLE = WasteCheck(
 )
 
 
-def _dearer(row: Row, _seen: Seen) -> Waste | None:
-    # gp3 gives 3,000 IOPS and 125 MiB/s to every size; a gp2 above 1,000 GiB has more of both (EBS docs, 2026-11-29).
-    if row["VolumeType"] != "gp2" or row["State"] not in ("in-use", "available") or row["Size"] > 1000:
-        return None
-    if row["State"] == "available":
-        return None  # that is waste as a whole
+HOME = "us-east-1"
+"""Where the tables have a rate of a faster gp3; it is dearer in most other regions."""
+_SLOW_GP2, _EVEN_GP2, _FAST_GP2 = 170, 250, 250
+"""GiB up to which a gp2 is no faster than a plain gp3, or saves nothing against a faster one; MiB/s it has above."""
+
+
+def _dearer(row: Row, seen: Seen) -> Waste | None:
+    # gp3 gives 3,000 IOPS and 125 MiB/s to every size; a gp2 above 1,000 GiB has more IOPS. Up to 170 GiB a gp2 reaches
+    # 128 MiB/s, above that 250 MiB/s, which a gp3 pays for; up to 250 GiB that costs what it saves (EBS docs, read
+    # 2026-11-29).
     size = row["Size"]
+    if row["VolumeType"] != "gp2" or row["State"] != "in-use" or size > 1000 or _SLOW_GP2 < size <= _EVEN_GP2:
+        return None  # one that is attached to nothing is waste as a whole
+    more = size > _SLOW_GP2
+    meters = [Meter("ebs/gp2", "GiB-month", size), Meter("ebs/gp3", "GiB-month", -size)]
+    if more:
+        meters.append(Meter("ebs/gp3-throughput", "MiBps-month", -125, location=HOME))
     return Waste(
-        reason=f"{size} GiB gp2 would cost less as gp3, which is no slower at this size",
-        meters=(Meter("ebs/gp2", "GiB-month", size), Meter("ebs/gp3", "GiB-month", -size)),
+        reason=f"{size} GiB gp2 would cost less as gp3{' with 250 MiB/s' if more else ''}, and be no slower",
+        meters=tuple(meters),
         saving=True,
+        bound="at most" if more and seen.at.location != HOME else "exact",
         evidence={"GiB": size, "type": "gp2"},
     )
 
 
 def _to_gp3(doomed: Doomed) -> tuple[CleanupStep, ...]:
     volume = doomed.row["VolumeId"]
+    fast = {"Throughput": _FAST_GP2} if doomed.row["Size"] > _SLOW_GP2 else {}
     return (
         step(
             "modify", f"change volume {doomed.name} from gp2 to gp3 while it is in use", "ec2.ModifyVolume",
-            {"VolumeId": volume, "VolumeType": "gp3"}, "can be undone",
+            {"VolumeId": volume, "VolumeType": "gp3", **fast}, "can be undone",
             until=until("ec2.DescribeVolumes", {"VolumeIds": [volume]}, "Volumes[].VolumeType", "gp3", seconds=900),
         ),
     )  # fmt: skip
@@ -163,9 +175,13 @@ GP2 = WasteCheck(
     kind=VOLUME,
     judge=_dearer,
     why="gp3 costs about a fifth less for the same size; the change is made while the volume is in use.",
-    spares=("above 1,000 GiB, where gp2 has more IOPS than gp3 includes", "attached to nothing (ebs-unattached)"),
+    spares=(
+        "above 1,000 GiB, where gp2 has more IOPS than gp3 includes",
+        "attached to nothing (ebs-unattached)",
+        "171 to 250 GiB, where the throughput of gp2 costs as much on gp3 as that saves",
+    ),
     unchecked=("bursts above 3,000 IOPS", "a change within the last 6 hours, which AWS refuses"),
-    meter="gp2 less gp3 GiB-months: what would be saved",
+    meter="gp2 less gp3 GiB-months and the throughput that gp2 has: what would be saved",
     remove=_to_gp3,
     reversal="can be undone",
     recovery="It can be changed back after 6 hours.",

@@ -8,7 +8,7 @@ from typing import Any
 
 from clouds.aws.checks import words
 from clouds.aws.checks.accelerated import accelerated
-from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, group_template
+from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, group_template, system_part
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -25,6 +25,11 @@ RESERVATION = Kind(
 )
 
 
+def _system(row: Row) -> str:
+    shared = row.get("Tenancy", "default") == "default"
+    return system_part(row.get("InstancePlatform")) + ("" if shared else "/dedicated")
+
+
 def _unused(row: Row, seen: Seen) -> Waste | None:
     free = row["AvailableInstanceCount"]
     if row["State"] != "active" or row.get("ReservationType", "default") != "default" or not free:
@@ -39,7 +44,7 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
     bound = bool(commitment) and (committed is None or committed > seen.now)
     return Waste(
         reason=f"{free} of {row['TotalInstanceCount']} {row['InstanceType']} reserved and not used",
-        meters=(Meter(f"ec2/{row['InstanceType']}/on-demand", "hour", free),),
+        meters=(Meter(f"ec2/{row['InstanceType']}{_system(row)}/on-demand", "hour", free),),
         evidence={
             "unused": free, "reserved": row["TotalInstanceCount"], "platform": row.get("InstancePlatform", ""),
             "ends": str(row.get("EndDate", "when cancelled")),

@@ -1,4 +1,4 @@
-"""EC2 instances: those that are stopped and still pay for disks, and those that run and do nothing."""
+"""EC2 instances that run and do nothing."""
 
 from __future__ import annotations
 
@@ -7,123 +7,16 @@ from datetime import timedelta
 from clouds.aws.checks import words
 from clouds.aws.checks.accelerated import accelerated, neuron
 from clouds.aws.checks.ec2_reads import (
-    ADDRESS,
-    ADDRESSES,
     INSTANCE,
     INSTANCES,
-    VOLUME,
-    VOLUMES,
-    address_of,
-    attached_to,
     grouped,
-    scheduled,
-    stopped_at,
-    volume_meters,
+    system_part,
 )
+from clouds.aws.checks.ec2_stopped import STOPPED
 from clouds.aws.checks.metrics import usage
-from clouds.aws.checks.steps import MARK, call, gone, step, until
-from clouds.models.removal import CleanupStep, Doomed, From, Lookup
+from clouds.aws.checks.steps import step, until
+from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Meter, Metric, Row, Seen, Waste, WasteCheck
-
-
-def held(row: Row, seen: Seen) -> tuple[tuple[Meter, ...], tuple[str, ...]]:
-    """What an instance holds and what that costs: its volumes and its Elastic IPs."""
-    meters: list[Meter] = []
-    ids: list[str] = []
-    for volume in seen.index(VOLUMES, attached_to).get(row["InstanceId"], ()):
-        meters += volume_meters(volume)
-        ids.append(seen.id(VOLUME, volume))
-    for address in seen.index(ADDRESSES, address_of).get(row["InstanceId"], ()):
-        meters.append(Meter("vpc/public-ipv4", "hour"))
-        ids.append(seen.id(ADDRESS, address))
-    return tuple(meters), tuple(ids)
-
-
-def _stopped(row: Row, seen: Seen) -> Waste | None:
-    if row["State"]["Name"] != "stopped" or row.get("OutpostArn"):
-        return None
-    tags = words.tags(row)
-    if scheduled(tags) or grouped(tags) or row.get("HibernationOptions", {}).get("Configured"):
-        return None
-    at = stopped_at(row)
-    if at is not None and seen.now - at < timedelta(days=30):
-        return None
-    meters, ids = held(row, seen)
-    days = (seen.now - at).days if at else None
-    return Waste(
-        reason=f"stopped {f'{days} days ago' if days is not None else 'at a time that is not known'}; "
-        f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses",
-        meters=meters,
-        free=not meters,
-        holds=ids,
-        evidence={"stopped days ago": days, "type": row["InstanceType"], "holds": len(ids)},
-    )
-
-
-def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    instance = doomed.row["InstanceId"]
-    name = f"modelrig-{doomed.mark}-{instance}"
-    marks = [{"Key": MARK, "Value": f"{doomed.mark}-{instance}"}]
-    return (
-        step(
-            "image",
-            f"make an image of {doomed.name} and wait until it is available",
-            "ec2.CreateImage",
-            {
-                "InstanceId": instance,
-                "Name": name,
-                "NoReboot": True,
-                "TagSpecifications": [
-                    {"ResourceType": "image", "Tags": marks},
-                    {"ResourceType": "snapshot", "Tags": marks},
-                ],
-            },
-            "can be undone",
-            until=until(
-                "ec2.DescribeImages", {"ImageIds": [From("image", "ImageId")]}, "Images[].State", "available",
-                failed=("failed", "error", "invalid"), seconds=6 * 3600,
-            ),
-            backup=True,
-            again=Lookup(
-                call("ec2.DescribeImages", {"Owners": ["self"], "Filters": [{"Name": "name", "Values": [name]}]}),
-                {"ImageId": "Images[].ImageId"},
-            ),
-        ),
-        step(
-            "terminate",
-            f"terminate {doomed.name}; volumes that are not deleted with it stay and are found by the next scan",
-            "ec2.TerminateInstances",
-            {"InstanceIds": [instance]},
-            "cannot be undone",
-            until=gone(
-                "ec2.DescribeInstances", {"InstanceIds": [instance]}, "Reservations[].Instances[].State.Name",
-                "terminated",
-            ),
-            capacity=True,
-        ),
-    )  # fmt: skip
-
-
-STOPPED = WasteCheck(
-    id="ec2-stopped",
-    title="Stopped instance that still pays for its disks",
-    kind=INSTANCE,
-    reads=(VOLUMES, ADDRESSES),
-    judge=_stopped,
-    why="A stopped instance bills nothing itself; its volumes and addresses bill on.",
-    spares=(
-        "stopped less than 30 days ago", "hibernated", "on an Outpost", "in an Auto Scaling group, EKS or ECS",
-        "tagged with a schedule",
-    ),
-    unchecked=("whether somebody starts it once a quarter", "instance store data, which is lost already"),
-    meter="its EBS volumes and public IPv4 addresses",
-    min_age=timedelta(days=30),
-    remove=_terminate,
-    reversal="cannot be undone",
-    recovery="An image is made first; a new instance from it has another id and another private address.",
-    order=20,
-    steps=("ec2.CreateImage", "ec2.DescribeImages", "ec2.TerminateInstances", "ec2.DescribeInstances"),
-)  # fmt: skip
 
 
 def _running(row: Row) -> bool:
@@ -154,11 +47,12 @@ MIB = 1024**2
 
 def _hours(row: Row) -> tuple[Meter, ...]:
     """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
-    name = row["InstanceType"]
-    platform = row.get("PlatformDetails", "Linux/UNIX")
-    system = "" if platform == "Linux/UNIX" else f"/{platform.lower().replace(' ', '-').replace('/', '-')}"
+    if row.get("Placement", {}).get("Tenancy") == "host":
+        return ()  # its host is billed, whatever runs on it
     market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
-    return (Meter(f"ec2/{name}{system}/{market}", "hour"),)
+    shared = row.get("Placement", {}).get("Tenancy", "default") == "default"
+    system = system_part(row.get("PlatformDetails")) + ("" if shared else "/dedicated")
+    return (Meter(f"ec2/{row['InstanceType']}{system}/{market}", "hour"),)
 
 
 def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
@@ -176,6 +70,7 @@ def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"CPU never above {cpu:.1f} % and {daily / MIB:.2f} MiB a day over the network in 14 days",
         meters=_hours(row),
+        free=not _hours(row),
         evidence={
             "type": row["InstanceType"],
             "highest CPU percent": round(cpu, 2),
@@ -234,6 +129,7 @@ def _accelerator_idle(row: Row, seen: Seen, *, chips: bool) -> Waste | None:
     return Waste(
         reason=f"{kind}: CPU never above {cpu:.1f} % and {received / MIB:.2f} MiB received in 24 hours",
         meters=_hours(row),
+        free=not _hours(row),
         evidence={"type": kind, "highest CPU percent": round(cpu, 2), "MiB received": round(received / MIB, 2)},
     )
 

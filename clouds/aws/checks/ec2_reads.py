@@ -135,6 +135,12 @@ def volume_meters(row: Row) -> tuple[Meter, ...]:
     return tuple(meters)
 
 
+def system_part(platform: str | None) -> str:
+    """The part of a price key for an operating system, "" for Linux; others have rates of their own."""
+    plain = (platform or "Linux/UNIX") == "Linux/UNIX"
+    return "" if plain else f"/{str(platform).lower().replace(' ', '-').replace('/', '-')}"
+
+
 def attached_to(row: Row) -> Iterable[Any]:
     """The instances that a volume is attached to."""
     return [each["InstanceId"] for each in row.get("Attachments", ()) if each.get("InstanceId")]
@@ -157,7 +163,7 @@ def volume_key(row: Row) -> Iterable[Any]:
 
 def stopped_at(row: Row) -> datetime | None:
     """When an instance was stopped: only the words of its last transition say it."""
-    found = search(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)", row.get("StateTransitionReason", ""))
+    found = search(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)", row.get("StateTransitionReason", ""))
     return datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if found else None
 
 

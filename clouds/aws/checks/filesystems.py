@@ -47,9 +47,11 @@ def _unmounted(row: Row, seen: Seen) -> Waste | None:
         return None
     parts = row.get("SizeInBytes", {})
     size = (parts.get("ValueInStandard") if parts.get("ValueInStandard") is not None else parts.get("Value") or 0) / GIB
-    meters = [Meter("efs/standard", "GB-month", round(size, 4))] if size else []
-    if parts.get("ValueInIA"):
-        meters.append(Meter("efs/infrequent-access", "GB-month", round(parts["ValueInIA"] / GIB, 4)))
+    zonal = "one-zone-" if row.get("AvailabilityZoneName") else ""  # One Zone has prices of its own, about half as high
+    meters = [Meter(f"efs/{zonal}standard", "GB-month", round(size, 4))] if size else []
+    for kind, word in (("ValueInIA", "infrequent-access"), ("ValueInArchive", "archive")):
+        if parts.get(kind):
+            meters.append(Meter(f"efs/{zonal}{word}", "GB-month", round(parts[kind] / GIB, 4)))
     if row.get("ThroughputMode") == "provisioned" and row.get("ProvisionedThroughputInMibps"):
         meters.append(Meter("efs/provisioned-throughput", "MiBps-month", row["ProvisionedThroughputInMibps"]))
     return Waste(

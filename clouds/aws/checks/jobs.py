@@ -52,14 +52,17 @@ def _emr(row: Row, seen: Seen) -> Waste | None:
         return None
     if seen.metric(EMR_BUSY, row):
         return None
-    nodes = [(each["InstanceType"], each["RunningInstanceCount"]) for each in seen.of(EMR_NODES, row)]
+    nodes = [
+        (each["InstanceType"], each["RunningInstanceCount"], "spot" if each.get("Market") == "SPOT" else "on-demand")
+        for each in seen.of(EMR_NODES, row)
+    ]
     meters = [
         meter
-        for name, count in nodes
+        for name, count, market in nodes
         if count
-        for meter in (Meter(f"emr/{name}", "hour", count), Meter(f"ec2/{name}/on-demand", "hour", count))
+        for meter in (Meter(f"emr/{name}", "hour", count), Meter(f"ec2/{name}/{market}", "hour", count))
     ]
-    shown = ", ".join(f"{count} x {name}" for name, count in nodes if count)
+    shown = ", ".join(f"{count} x {name}" for name, count, _ in nodes if count)
     return Waste(
         reason=f"waits for work and had none in 24 hours, and nothing ends it; {shown or 'nodes not known'}",
         meters=tuple(meters),
@@ -97,7 +100,7 @@ EMR_IDLE = WasteCheck(
     judge=_emr,
     why="A waiting cluster bills EMR and EC2 for every node.",
     spares=("an auto-termination policy ends it", "an application in 24 hours", "running a step"),
-    unchecked=("work on it that is no YARN application", "spot and reserved rates of its nodes"),
+    unchecked=("work on it that is no YARN application", "reserved rates of its nodes"),
     meter="EMR and EC2 instance hours of its nodes",
     remove=_terminate,
     reversal="cannot be undone",

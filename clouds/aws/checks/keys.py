@@ -136,8 +136,8 @@ def _secret(row: Row, seen: Seen) -> Waste | None:
         return None
     if row.get("PrimaryRegion") and row["PrimaryRegion"] != seen.at.location:
         return None  # a replica: its primary is judged
-    last = row.get("LastAccessedDate") or row.get("LastChangedDate") or row.get("CreatedDate")
-    if not words.older(seen, last, days=90):
+    signs = [row[name] for name in ("LastAccessedDate", "LastChangedDate", "CreatedDate") if row.get(name)]
+    if not signs or not all(words.older(seen, sign, days=90) for sign in signs):
         return None
     read = words.days_since(seen, row.get("LastAccessedDate"))
     return Waste(
@@ -199,8 +199,14 @@ ZONE = Kind(
 )  # fmt: skip
 
 
+def _registered(row: Row) -> bool:
+    """Whether Route 53 made a zone with the registration of its domain, so that the domain is delegated to it."""
+    made = str(row.get("CallerReference", "")).startswith("RISWorkflow-")
+    return made or "Route53 Registrar" in str(row.get("Config", {}).get("Comment", ""))
+
+
 def _empty_zone(row: Row, seen: Seen) -> Waste | None:
-    if row.get("Config", {}).get("PrivateZone") or row.get("ResourceRecordSetCount", 3) > 2:
+    if row.get("Config", {}).get("PrivateZone") or row.get("ResourceRecordSetCount", 3) > 2 or _registered(row):
         return None
     if any(record["Type"] not in ("NS", "SOA") for record in seen.of(RECORDS, row)):
         return None
@@ -230,7 +236,7 @@ EMPTY_ZONE = WasteCheck(
     reads=(RECORDS,),
     judge=_empty_zone,
     why="A hosted zone is billed by the month from its second day.",
-    spares=("any record but NS and SOA", "private zones", "linked to a service"),
+    spares=("any record but NS and SOA", "private zones", "linked to a service", "of a domain registered here"),
     unchecked=("a registrar that delegates to its name servers", "since when it is empty: AWS does not say"),
     meter="Route 53 zone months of the tier that one less would save",
     min_age=timedelta(0),

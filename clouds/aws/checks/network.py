@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.addresses import IPV4, NAT_GATEWAYS
-from clouds.aws.checks.ec2_reads import ec2_id
+from clouds.aws.checks.addresses import ENDPOINTS, IPV4, NAT_GATEWAYS, address_key, own_pool
+from clouds.aws.checks.ec2_reads import ADDRESS, ADDRESSES, ec2_id
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
@@ -51,31 +51,41 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
     except Unresolved:
         if routed:
             raise
-    public = [each for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
+    known = seen.index(ADDRESSES, address_key)
+    own = [
+        address
+        for each in row.get("NatGatewayAddresses", ())
+        for address in known.get(each.get("AllocationId"), ())
+        if not own_pool(address) and not words.kept(address)
+    ]
     return Waste(
         reason="no byte passed in 7 days" if routed else "no route leads to it",
-        meters=(Meter("nat-gateway/hour", "hour"), *(IPV4 for _ in public)),
-        holds=tuple(words.arn("ec2", seen.at, f"elastic-ip/{each['AllocationId']}") for each in public),
-        evidence={"subnet": row["SubnetId"], "routed": routed, "public addresses": len(public)},
+        meters=(Meter("nat-gateway/hour", "hour"), *(IPV4 for _ in own)),
+        holds=tuple(seen.id(ADDRESS, each) for each in own),
+        evidence={
+            "subnet": row["SubnetId"],
+            "routed": routed,
+            "releases": ", ".join(f"{each['AllocationId']} {each['PublicIp']}" for each in own),
+        },
     )
 
 
 def _delete_nat(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = doomed.row["NatGatewayId"]
+    released = [each.split(" ", 1) for each in str(doomed.evidence["releases"]).split(", ") if each]
     return (
         step(
-            "delete", f"delete NAT gateway {doomed.name}; its Elastic IPs stay", "ec2.DeleteNatGateway",
+            "delete", f"delete NAT gateway {doomed.name}", "ec2.DeleteNatGateway",
             {"NatGatewayId": name}, "can be undone",
             until=gone("ec2.DescribeNatGateways", {"NatGatewayIds": [name]}, "NatGateways[].State", "deleted"),
         ),
         *(
             step(
-                f"release-{number}", f"release its address {each['PublicIp']}", "ec2.ReleaseAddress",
-                {"AllocationId": each["AllocationId"]}, "cannot be undone",
-                until=gone("ec2.DescribeAddresses", {"AllocationIds": [each["AllocationId"]]}, "Addresses[].PublicIp"),
+                f"release-{number}", f"release its address {address}", "ec2.ReleaseAddress",
+                {"AllocationId": allocation}, "cannot be undone",
+                until=gone("ec2.DescribeAddresses", {"AllocationIds": [allocation]}, "Addresses[].PublicIp"),
             )
-            for number, each in enumerate(doomed.row.get("NatGatewayAddresses", ()), 1)
-            if each.get("AllocationId")
+            for number, (allocation, address) in enumerate(released, 1)
         ),
     )  # fmt: skip
 
@@ -84,10 +94,15 @@ NAT_IDLE = WasteCheck(
     id="nat-idle",
     title="NAT gateway that carries nothing",
     kind=NAT,
-    reads=(ROUTES, NAT_BYTES),
+    reads=(ROUTES, NAT_BYTES, ADDRESSES),
     judge=_nat,
     why="A NAT gateway is billed by the hour, and its public addresses with it.",
-    spares=("a byte passed in 7 days", "younger than 7 days", "regional, which follows its workloads"),
+    spares=(
+        "a byte passed in 7 days",
+        "younger than 7 days",
+        "regional, which follows its workloads",
+        "its addresses of an own pool (BYOIP), or that are tagged to be kept: they stay",
+    ),
     unchecked=("a zone kept ready for a failover", "allow-lists elsewhere that name its address"),
     meter="NAT gateway hours and its public IPv4 hours; data not included",
     min_age=timedelta(days=7),
@@ -98,7 +113,6 @@ NAT_IDLE = WasteCheck(
     steps=("ec2.DeleteNatGateway", "ec2.DescribeNatGateways", "ec2.ReleaseAddress", "ec2.DescribeAddresses"),
 )
 
-ENDPOINTS = Listing("ec2", "DescribeVpcEndpoints", "VpcEndpoints")
 VPC_ENDPOINT = Kind(
     name="VPC endpoint",
     of=ENDPOINTS,

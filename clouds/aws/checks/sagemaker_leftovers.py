@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
+from clouds.aws.checks.sagemaker_components import COMPONENT, COMPONENTS
 from clouds.aws.checks.sagemaker_endpoints import ENDPOINT, ENDPOINTS
 from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -78,6 +79,13 @@ def _models_of(row: Row) -> Iterable[Any]:
                 yield pool["ModelNameOverride"]
 
 
+def _models_placed(row: Row) -> Iterable[Any]:
+    """The models of an inference component: the configuration of its endpoint names none."""
+    for about in (row.get("Specification") or {}, *row.get("Specifications", ())):
+        if about.get("ModelName"):
+            yield about["ModelName"]
+
+
 def _config_left(row: Row, seen: Seen) -> Waste | None:
     if row["EndpointConfigName"] in seen.index(ENDPOINT, _configs_in_use):
         return None
@@ -85,10 +93,13 @@ def _config_left(row: Row, seen: Seen) -> Waste | None:
 
 
 def _model_left(row: Row, seen: Seen) -> Waste | None:
-    if row["ModelName"] in seen.index(CONFIG_DETAIL, _models_of):
+    name = row["ModelName"]
+    if name in seen.index(CONFIG_DETAIL, _models_of) or name in seen.index(COMPONENT, _models_placed):
         return None
     return Waste(
-        "no endpoint configuration names it", free=True, evidence={"configurations read": len(seen.rows(CONFIG_DETAIL))}
+        "no endpoint configuration or inference component names it",
+        free=True,
+        evidence={"configurations read": len(seen.rows(CONFIG_DETAIL))},
     )
 
 
@@ -132,13 +143,16 @@ CONFIG_LEFT = WasteCheck(
 )
 MODEL_LEFT = WasteCheck(
     id="sm-orphan-models",
-    title="SageMaker model that no endpoint configuration names",
+    title="SageMaker model that nothing serves",
     kind=MODEL,
-    reads=(CONFIGS, CONFIG_DETAIL),
+    reads=(CONFIGS, CONFIG_DETAIL, COMPONENTS, COMPONENT),
     judge=_model_left,
     why="The record costs nothing; the artefacts behind it in S3 may.",
-    spares=("named by a variant, a shadow variant or an instance pool of any configuration",),
-    unchecked=("batch transforms, pipelines and inference components that name it", "artefacts in S3"),
+    spares=(
+        "named by a variant, a shadow variant or an instance pool of any configuration",
+        "placed by an inference component",
+    ),
+    unchecked=("batch transforms and pipelines that name it", "artefacts in S3"),
     meter="none for the record; artefacts in S3 are not priced here",
     category="ai",
     min_age=timedelta(days=30),

@@ -37,7 +37,14 @@ CONSUMED = usage(
     "AWS/DynamoDB",
     "ConsumedReadCapacityUnits ConsumedWriteCapacityUnits",
     TABLE,
-    by=lambda row: [{"TableName": row["TableName"]}],
+    # What is read through a global index is counted with that index alone (DynamoDB docs, metrics and dimensions).
+    by=lambda row: [
+        {"TableName": row["TableName"]},
+        *(
+            {"TableName": row["TableName"], "GlobalSecondaryIndexName": each["IndexName"]}
+            for each in row.get("GlobalSecondaryIndexes", ())
+        ),
+    ],
     days=30,
     absent="zero",
     when=lambda row: row["TableStatus"] == "ACTIVE" and provisioned(row),
@@ -98,7 +105,7 @@ TABLE_IDLE = WasteCheck(
     reads=(CONSUMED,),
     judge=_table,
     why="Provisioned capacity is billed by the hour, consumed or not; on demand an idle table costs only its storage.",
-    spares=("on-demand tables", "replicas of a global table", "anything consumed in 30 days"),
+    spares=("on-demand tables", "replicas of a global table", "anything consumed in 30 days, also through an index"),
     unchecked=("reserved capacity", "an autoscaling target, which stays and may be removed"),
     meter="DynamoDB capacity unit hours of the table and its indexes",
     min_age=timedelta(days=30),

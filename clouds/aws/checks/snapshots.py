@@ -138,6 +138,28 @@ def _snapshot_key(row: Row) -> Iterable[Any]:
     return [row["SnapshotId"]]
 
 
+def _known_disks(row: Row) -> list[Any]:
+    """As `disks`; an image of another form than expected needs none that we know of, and AWS keeps what it needs."""
+    try:
+        return list(disks(row))
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def _own_disks(row: Row, seen: Seen) -> list[Row]:
+    """The snapshots that go with an image: not those that another image or a template needs too, or that are kept."""
+    found = []
+    for snapshot in dict.fromkeys(disks(row)):
+        images = seen.index(IMAGES, _known_disks).get(snapshot, ())
+        shared = any(each.get("ImageId") != row["ImageId"] for each in images) or any(
+            snapshot in seen.index(read, disks) for read in (TEMPLATES, PINNED, LAUNCH_CONFIGS)
+        )
+        if not shared:
+            rows = seen.index(SNAPSHOTS, _snapshot_key).get(snapshot, ())
+            found += [each for each in rows[:1] if not words.kept(each)]
+    return found
+
+
 def _image_unused(row: Row, seen: Seen) -> Waste | None:
     image = row["ImageId"]
     if row.get("Public") or row["State"] != "available" or row.get("ProductCodes") or managed_by(row):
@@ -149,13 +171,9 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
         return None
     if seen.of(PERMISSION, row):
         return None
-    sizes = []
-    ids = []
-    for snapshot in disks(row):
-        found = seen.index(SNAPSHOTS, _snapshot_key).get(snapshot, ())
-        sizes += [stored_gib(each) for each in found]
-        ids += [seen.id(SNAPSHOT, each) for each in found]
-    size = round(sum(sizes), 3)
+    own = _own_disks(row, seen)
+    ids = [seen.id(SNAPSHOT, each) for each in own]
+    size = round(sum(stored_gib(each) for each in own), 3)
     return Waste(
         reason="nothing starts from it"
         + (f", last started {words.days_since(seen, last)} days ago" if last else ", and nothing is known to have")
@@ -164,7 +182,12 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
         free=not size,
         bound="at most",
         holds=tuple(ids),
-        evidence={"snapshots": len(ids), "GiB at most": size, "last launched": str(last or "not recorded")},
+        evidence={
+            "snapshots": len(ids),
+            "GiB at most": size,
+            "last launched": str(last or "not recorded"),
+            "deletes": ", ".join(each["SnapshotId"] for each in own),
+        },
         blocked="its deregistration protection is on"
         if str(row.get("DeregistrationProtection", "disabled")).startswith("enabled")
         else "",
@@ -180,7 +203,7 @@ def _deregister(doomed: Doomed) -> tuple[CleanupStep, ...]:
             until=gone("ec2.DescribeImages", {"ImageIds": [image]}, "Images[].State", "deregistered"),
         )
     ]  # fmt: skip
-    for number, snapshot in enumerate(disks(doomed.row), 1):
+    for number, snapshot in enumerate(filter(None, str(doomed.evidence["deletes"]).split(", ")), 1):
         steps.append(
             step(
                 f"delete-{number}", f"delete its snapshot {snapshot}", "ec2.DeleteSnapshot", {"SnapshotId": snapshot},
@@ -202,6 +225,7 @@ IMAGE_UNUSED = WasteCheck(
         "an instance, a launch template, a version that a group is pinned to or a launch configuration uses it",
         "started in the last 90 days", "public, or shared with another account", "from the Marketplace",
         "made by AWS Backup or DLM", "younger than 90 days",
+        "its snapshots that another image or a template needs too, or that are tagged to be kept: they stay",
     ),
     unchecked=("names in parameters, pipelines and code", "EC2 Image Builder recipes"),
     meter="EBS snapshot GiB-months of its snapshots: an upper bound",

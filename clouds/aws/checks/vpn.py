@@ -37,6 +37,8 @@ def _vpn(row: Row, seen: Seen) -> Waste | None:
     tunnels = row.get("VgwTelemetry", ())
     if row["State"] != "available" or any(each["Status"] == "UP" for each in tunnels):
         return None
+    if any(words.older(seen, each.get("LastStatusChange"), days=14) is False for each in tunnels):
+        return None  # a tunnel was up within the window, or all of it is younger than that
     if seen.metric(TUNNEL_BYTES, row):
         return None
     return Waste(
@@ -67,7 +69,7 @@ VPN_IDLE = WasteCheck(
     reads=(TUNNEL_BYTES,),
     judge=_vpn,
     why="A VPN connection is billed by the hour while it is there, up or down.",
-    spares=("a tunnel is up", "a byte passed in 14 days"),
+    spares=("a tunnel is up, or went down or was made within 14 days", "a byte passed in 14 days"),
     unchecked=("a line that is kept for a failover", "its age: AWS does not say when it was made"),
     meter="site-to-site VPN hours",
     remove=_delete_vpn,

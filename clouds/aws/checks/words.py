@@ -75,6 +75,11 @@ def owner(found: Mapping[str, str]) -> str:
     return ""
 
 
+def kept(row: Row) -> bool:
+    """Whether somebody marked a resource to be kept: no other resource's cleanup takes it along, expired or not."""
+    return "modelrig-keep" in tags(row)
+
+
 def named(row: Row, key: str) -> str:
     """An id with the name tag beside it, where there is one."""
     name = tags(row).get("Name", "")

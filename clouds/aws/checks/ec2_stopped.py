@@ -1,0 +1,158 @@
+"""EC2 instances that are stopped and still pay for their disks and addresses."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clouds.aws.checks import words
+from clouds.aws.checks.addresses import IPV4, own_pool
+from clouds.aws.checks.ec2_reads import (
+    ADDRESS,
+    ADDRESSES,
+    INSTANCE,
+    VOLUME,
+    VOLUMES,
+    address_of,
+    attached_to,
+    grouped,
+    scheduled,
+    stopped_at,
+    volume_meters,
+)
+from clouds.aws.checks.steps import MARK, call, gone, step, until
+from clouds.models.removal import CleanupStep, Doomed, From, Lookup
+from clouds.models.waste import Row, Seen, Waste, WasteCheck
+
+
+def held(row: Row, seen: Seen) -> tuple[list[Row], list[Row]]:
+    """What goes with an instance: its own volumes and Elastic IPs, save those that are tagged to be kept."""
+    name = row["InstanceId"]
+    volumes = [
+        each
+        for each in seen.index(VOLUMES, attached_to).get(name, ())
+        if not words.kept(each) and set(attached_to(each)) == {name}
+    ]
+    addresses = [
+        each
+        for each in seen.index(ADDRESSES, address_of).get(name, ())
+        if not words.kept(each) and not own_pool(each) and each.get("AllocationId")
+    ]
+    return volumes, addresses
+
+
+def _stopped(row: Row, seen: Seen) -> Waste | None:
+    if row["State"]["Name"] != "stopped" or row.get("OutpostArn"):
+        return None
+    tags = words.tags(row)
+    if scheduled(tags) or grouped(tags) or row.get("HibernationOptions", {}).get("Configured"):
+        return None
+    at = stopped_at(row)
+    if at is not None and seen.now - at < timedelta(days=30):
+        return None
+    volumes, addresses = held(row, seen)
+    ids = (*(seen.id(VOLUME, each) for each in volumes), *(seen.id(ADDRESS, each) for each in addresses))
+    meters = (*(meter for each in volumes for meter in volume_meters(each)), *(IPV4 for _ in addresses))
+    left = [each["VolumeId"] for each in volumes if not each["Attachments"][0].get("DeleteOnTermination")]
+    days = (seen.now - at).days if at else None
+    return Waste(
+        reason=f"stopped {f'{days} days ago' if days is not None else 'at a time that is not known'}; "
+        f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses",
+        meters=meters,
+        free=not meters,
+        holds=ids,
+        evidence={
+            "stopped days ago": days,
+            "type": row["InstanceType"],
+            "holds": len(ids),
+            "deletes": ", ".join(left),
+            "releases": ", ".join(f"{each['AllocationId']} {each['PublicIp']}" for each in addresses),
+        },
+    )
+
+
+def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    instance = doomed.row["InstanceId"]
+    name = f"modelrig-{doomed.mark}-{instance}"
+    left = [each for each in str(doomed.evidence["deletes"]).split(", ") if each]
+    released = [each.split(" ", 1) for each in str(doomed.evidence["releases"]).split(", ") if each]
+    marks = [{"Key": MARK, "Value": f"{doomed.mark}-{instance}"}]
+    return (
+        step(
+            "image",
+            f"make an image of {doomed.name} and wait until it is available",
+            "ec2.CreateImage",
+            {
+                "InstanceId": instance,
+                "Name": name,
+                "NoReboot": True,
+                "TagSpecifications": [
+                    {"ResourceType": "image", "Tags": marks},
+                    {"ResourceType": "snapshot", "Tags": marks},
+                ],
+            },
+            "can be undone",
+            until=until(
+                "ec2.DescribeImages", {"ImageIds": [From("image", "ImageId")]}, "Images[].State", "available",
+                failed=("failed", "error", "invalid"), seconds=6 * 3600,
+            ),
+            backup=True,
+            again=Lookup(
+                call("ec2.DescribeImages", {"Owners": ["self"], "Filters": [{"Name": "name", "Values": [name]}]}),
+                {"ImageId": "Images[].ImageId"},
+            ),
+        ),
+        step(
+            "terminate",
+            f"terminate {doomed.name}",
+            "ec2.TerminateInstances",
+            {"InstanceIds": [instance]},
+            "cannot be undone",
+            until=gone(
+                "ec2.DescribeInstances", {"InstanceIds": [instance]}, "Reservations[].Instances[].State.Name",
+                "terminated",
+            ),
+            capacity=True,
+        ),
+        *(
+            step(
+                f"delete-{number}", f"delete its volume {volume}, which is in the image too", "ec2.DeleteVolume",
+                {"VolumeId": volume}, "can be undone",
+                until=gone("ec2.DescribeVolumes", {"VolumeIds": [volume]}, "Volumes[].State"),
+            )
+            for number, volume in enumerate(left, 1)
+        ),
+        *(
+            step(
+                f"release-{number}", f"release its address {address}", "ec2.ReleaseAddress",
+                {"AllocationId": allocation}, "cannot be undone",
+                until=gone("ec2.DescribeAddresses", {"AllocationIds": [allocation]}, "Addresses[].PublicIp"),
+            )
+            for number, (allocation, address) in enumerate(released, 1)
+        ),
+    )  # fmt: skip
+
+
+STOPPED = WasteCheck(
+    id="ec2-stopped",
+    title="Stopped instance that still pays for its disks",
+    kind=INSTANCE,
+    reads=(VOLUMES, ADDRESSES),
+    judge=_stopped,
+    why="A stopped instance bills nothing itself; its volumes and addresses bill on.",
+    spares=(
+        "stopped less than 30 days ago", "hibernated", "on an Outpost", "in an Auto Scaling group, EKS or ECS",
+        "tagged with a schedule",
+        "volumes of several machines, and volumes and addresses that are tagged to be kept: they stay",
+    ),
+    unchecked=("whether somebody starts it once a quarter", "instance store data, which is lost already"),
+    meter="its EBS volumes and public IPv4 addresses",
+    min_age=timedelta(days=30),
+    remove=_terminate,
+    reversal="cannot be undone",
+    recovery="An image is made first; a new instance from it has another id and another private address.",
+    order=20,
+    steps=(
+        "ec2.CreateImage", "ec2.DescribeImages", "ec2.TerminateInstances", "ec2.DescribeInstances", "ec2.DeleteVolume",
+        "ec2.DescribeVolumes", "ec2.ReleaseAddress", "ec2.DescribeAddresses",
+    ),
+)  # fmt: skip
