@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import threading
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def parameters(run: Any) -> tuple[Parameter, ...]:
     from tools.ledger import Book
 
     hints = typing.get_type_hints(run, include_extras=True)
-    injected = (Clouds, Settings, Book, Progress)
+    injected = (Clouds, Settings, Book, Progress, threading.Event)
     found = []
     for name, parameter in inspect.signature(run).parameters.items():
         kind = hints[name] if hints[name] in (*injected, Cloud, Target) else None
@@ -155,7 +156,7 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
     if kind == "missing":
         return name, "is required", ()
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(name, list(model.model_fields), 1)
+        near = difflib.get_close_matches(name[:80], list(model.model_fields), 1)
         return (
             name[:60],
             "is not an argument" + (f"; did you mean `{near[0]}`?" if near else ""),
@@ -163,7 +164,7 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
         )
     if kind in {"literal_error", "enum"}:
         allowed = tuple(part.strip(" '") for part in str(context.get("expected", "")).replace(" or ", ", ").split(","))
-        near = difflib.get_close_matches(str(error.get("input")), allowed, 1)
+        near = difflib.get_close_matches(str(error.get("input"))[:80], allowed, 1)  # a whole file takes 20 ms
         hint = f" Did you mean {near[0]}?" if near else ""
         return name, f"{given} is not known.{hint} Allowed: {', '.join(allowed)}", allowed
     limits = _limits(model.model_fields.get(str(error["loc"][0]))) if len(error["loc"]) == 1 else ""
@@ -227,6 +228,8 @@ def bind(tool: Tool, values: Mapping[str, Any], session: Session, progress: Prog
             found[parameter.name] = session.book
         elif parameter.kind is Progress:
             found[parameter.name] = progress
+        elif parameter.kind is threading.Event:
+            found[parameter.name] = session.ending
         else:
             found[parameter.name] = values[parameter.name]
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,9 +22,6 @@ from tools.result import Asked, Result, Running, bounded
 
 WAIT_SECONDS = 40.0
 """A call returns a reference to poll after this long; clients expect an answer within 45 s."""
-
-SLICE = 0.5
-"""Seconds between two looks whether our input has ended."""
 
 log = logging.getLogger("modelrig")
 
@@ -150,20 +146,12 @@ def carry_out(ready: Ready, session: Session, progress: Progress, wait: float = 
             return success(binding.execute(ready.tool, ready.values, session, progress))
         operation = operations.start(session.book, ready.tool.name, dict(ready.values), flags=session.flags)
         progress.report(f"operation {operation.id}: get_operation follows it, cancel=true stops it")
-        return of_operation(_waited(session, operation, wait, progress))
+        # once our input has ended it is answered as it is: its worker goes on
+        return of_operation(operations.wait(session.book, operation.id, wait, progress, ending=session.ending))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary where every error becomes a result
         return failure(error)
-
-
-def _waited(session: Session, operation: operations.Operation, wait: float, progress: Progress) -> operations.Operation:
-    """The operation when it is over, or as it is once `wait` is over or our input has ended: its worker goes on."""
-    until = time.monotonic() + wait
-    found = operation
-    while not found.over and (left := until - time.monotonic()) > 0 and not session.ending.is_set():
-        found = operations.wait(session.book, operation.id, min(left, SLICE), progress)
-    return found
 
 
 def of_operation(operation: operations.Operation) -> Outcome:
@@ -198,6 +186,6 @@ def unknown_tool(name: str, names: tuple[str, ...]) -> Outcome:
     """The answer to a call of a tool that is not there."""
     import difflib
 
-    near = difflib.get_close_matches(name, names, 1)
+    near = difflib.get_close_matches(name[:80], names, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return failure(InvalidInput("tool", f"{name[:60]!r} is not a tool.{hint}", fix=f"There are {', '.join(names)}."))

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import clouds
 from tests.tools.measure.report import samples
 from tests.tools.measure.report.reading import Reader
+from tools import shell
 from tools.measure import report, store
 from tools.measure.comparing.compare import compare
 from tools.measure.report import html, markdown, png
 from tools.measure.report.__main__ import main
 from tools.measure.report.run_page import run_page
 
-ROOT = Path(__file__).resolve().parents[4]
 PNG = b"\x89PNG\r\n\x1a\n"
 picture = pytest.mark.skipif(bool(png.available()), reason=f"here is {png.available() or 'everything'}")
 
@@ -108,22 +106,21 @@ def test_a_folder_is_rendered_again_and_what_cannot_be_read_is_said(
     assert "broken.json is not JSON" in capsys.readouterr().err
 
 
-def test_a_committed_folder_is_compared_from_a_shell_on_another_machine(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("no_picture")
+def test_a_committed_folder_is_compared_from_a_shell_on_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shelve(tmp_path / "elsewhere" / "runs", samples.full("bf16", 0.5), samples.full("qat"))
-    environment = {**os.environ, "MODELRIG_HOME": str(tmp_path / "home"), "CLAUDE_PROJECT_DIR": ""}
-    command = [
-        sys.executable,
-        str(ROOT / "server.py"),
-        "call",
-        "compare_runs",
-        'runs=["runs/bf16.json","runs/qat.json"]',
-    ]
-    done = subprocess.run(
-        command, cwd=tmp_path / "elsewhere", env=environment, capture_output=True, text=True, timeout=50, check=True
-    )
-    assert "qat decodes 2.00 × as fast as bf16" in done.stdout
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setenv("MODELRIG_HOME", str(tmp_path / "home"))
+    options = shell.arguments(["call", "compare_runs", 'runs=["runs/bf16.json","runs/qat.json"]'])
+    session = shell.session_of(options, clouds.names(), clouds.connect)
+    status, said = shell.run(session, options), capsys.readouterr().out
+    session.book.close()
+    assert status == 0
+    assert "qat decodes 2.00 × as fast as bf16" in said
     folder = tmp_path / "home" / "comparisons"
-    assert f"Report to look at: `{folder}/bf16--qat.html`" in done.stdout
+    assert f"Report to look at: `{folder}/bf16--qat.html`" in said
     page = Reader((folder / "bf16--qat.html").read_text("utf-8"))
     written = json.loads((folder / "bf16--qat.json").read_text("utf-8"))
     ratio = next(row["ratio"] for row in written["versus"][0]["rows"] if row["key"] == "decode.tokens_per_second")
