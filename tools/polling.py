@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -47,6 +48,7 @@ def get_operation(
     operation: Annotated[str, Field(description="op-… as a call returned it", max_length=40)],
     book: Book,
     progress: Progress,
+    ending: threading.Event,
     cancel: Annotated[bool, Field(description="stop it and undo what is half-made")] = False,
     wait_seconds: Annotated[float, Field(ge=0, le=40)] = 0,
 ) -> OperationView:
@@ -54,7 +56,8 @@ def get_operation(
     operations.resume(book, operation=book.operations.get(operation).id)
     if cancel:
         operations.cancel(book, operation)
-    found = operations.wait(book, operation, max(wait_seconds, CANCEL_WAIT if cancel else 0.0), progress)
+    seconds = max(wait_seconds, CANCEL_WAIT if cancel else 0.0)
+    found = operations.wait(book, operation, seconds, progress, ending=ending)
     result = found.result or {}
     return OperationView(
         headline=str(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import jsonschema
 import psutil
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
 from mcp import Client, StdioServerParameters
 
 from clouds.local import tiny
@@ -26,17 +27,18 @@ class Rig:
     """One client; every result is held against its tool's published schema."""
 
     def __init__(self, client: Client, home: Path) -> None:
-        self.client, self.home, self.schemas, self.messages = client, home, dict[str, Any](), list[str]()
+        self.client, self.home, self.schemas, self.messages = client, home, dict[str, Validator](), list[str]()
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         if not self.schemas:
-            self.schemas = {each.name: each.output_schema for each in (await self.client.list_tools()).tools}
+            listed = (await self.client.list_tools()).tools
+            self.schemas = {each.name: validator_for(each.output_schema)(each.output_schema) for each in listed}
         result = await self.client.call_tool(tool, arguments, progress_callback=self.progress)
         text = "\n".join(block.text for block in result.content if block.type == "text")
         assert not result.is_error, text
         found = result.structured_content
         assert found is not None
-        jsonschema.validate(found, self.schemas[tool])
+        self.schemas[tool].validate(found)
         assert found["headline"] in text
         return dict(found)
 
@@ -50,7 +52,7 @@ class Rig:
                 assert found["state"] not in {"failed", "stopped"}, found
                 if found["state"] == "ready":
                     return found
-                await anyio.sleep(0.1)
+                await anyio.sleep(0.05)
 
     async def delete(self, ref: str) -> dict[str, Any]:
         asked = await self.call("delete_endpoint", ref=ref)

@@ -10,16 +10,15 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 import jsonschema
 import pytest
 
-from tests.e2e.rig import rig
+from tests.e2e.conftest import Kept
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 
 class ScriptedModel(BaseHTTPRequestHandler):
@@ -70,24 +69,23 @@ def ask(url: str, body: dict[str, Any]) -> dict[str, Any]:
         return dict(json.loads(answer.read())["choices"][0]["message"])
 
 
-async def test_a_model_lists_endpoints_through_mcp_and_quotes_the_count(tmp_path: Path, model: str) -> None:
-    async with rig(tmp_path / "home", "2026-07-28", "--clouds", "local") as one:
-        listed = (await one.client.list_tools()).tools
-        tools = [
-            {
-                "type": "function",
-                "function": {"name": t.name, "description": t.description, "parameters": t.input_schema},
-            }
-            for t in listed
-        ]
-        messages: list[dict[str, Any]] = [{"role": "user", "content": "How many endpoints are running here?"}]
-        for _ in range(4):
-            reply = await anyio.to_thread.run_sync(ask, model, {"messages": messages, "tools": tools})
-            messages.append(reply)
-            if not reply.get("tool_calls"):
-                break
-            for call in reply["tool_calls"]:
-                found = await one.call(call["function"]["name"], **json.loads(call["function"]["arguments"]))
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(found)})
-        assert messages[-1]["content"] == "0 endpoints"
-        assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
+async def test_a_model_lists_endpoints_through_mcp_and_quotes_the_count(kept: Kept, model: str) -> None:
+    two = kept.two
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": t.name, "description": t.description, "parameters": t.input_schema},
+        }
+        for t in (await two.client.list_tools()).tools
+    ]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "How many endpoints are running here?"}]
+    for _ in range(4):
+        reply = await anyio.to_thread.run_sync(ask, model, {"messages": messages, "tools": tools})
+        messages.append(reply)
+        if not reply.get("tool_calls"):
+            break
+        for call in reply["tool_calls"]:
+            found = await two.call(call["function"]["name"], **json.loads(call["function"]["arguments"]))
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(found)})
+    assert messages[-1]["content"] == "1 endpoints"
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]

@@ -8,21 +8,29 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
-from tests.e2e.rig import ROOT, rig
+import clouds
+from tests.e2e.rig import ROOT
+from tools import shell
+from tools.registry import serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
 
-@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"] if "MODELRIG_ALL" in os.environ else ["2026-07-28"])
-async def test_every_call_is_answered_with_what_is_wrong(era: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_every_call_is_answered_with_what_is_wrong(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path / "file"
     home.touch()
-    async with rig(home, era) as found:
+    monkeypatch.setenv("MODELRIG_HOME", str(home))
+    session = shell.session_of(shell.arguments([]), clouds.names(), clouds.connect)
+    async with Client(serving.build(session, "0"), mode=mode) as client:
         for tool in ("check_setup", "list_endpoints"):
-            result = await found.client.call_tool(tool, {})
+            result = await client.call_tool(tool, {})
             assert result.is_error
-            text = result.content[0].text
+            text = result.content[0].text  # type: ignore[union-attr]
             assert text.startswith(f"**`MODELRIG_HOME`: the data directory {home} cannot be made or used as a folder")
             assert "Then start the server again" in text
             assert result.structured_content is not None

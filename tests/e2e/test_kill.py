@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from clouds.local.processes import scan
 from tests.called import called, session_of
 from tests.e2e.rig import prepared
+from tools.ledger import Book
 
 ROOT = Path(__file__).resolve().parents[2]
-MOMENTS = (0.3, 0.5, 0.7, 1.0)
-"""Seconds after the start: before the ledger, around the intent, around the worker, around the engine's start."""
+Moment = Callable[[Book], object]
+
+
+def _step(book: Book) -> object:
+    return [step for each in book.deployments.live() for step in book.steps(each.id)]
+
+
+MOMENTS: dict[str, Moment] = {
+    "written down": lambda book: book.operations.unfinished(),
+    "at work": lambda book: [each for each in book.operations.unfinished() if each.state == "running"],
+    "first step": _step,
+    "process there": lambda book: scan(book.home),
+}
+"""What is seen from outside when it is killed. Every single step is killed in tests/clouds/local."""
 EVERY = "MODELRIG_ALL" in os.environ
-"""Every moment with and without the worker; a usual run takes each moment once."""
+"""Every moment with and without the worker; a usual run takes one of each."""
+SETTINGS = {"threads": 1, "slots": 1, "context": 256}
 pytestmark = pytest.mark.timeout(90)
 
 
@@ -51,16 +68,20 @@ def processes(home: Path) -> list[psutil.Process]:
     return found
 
 
-def kill_at(home: Path, seconds: float, tool: str, *, workers: bool, **arguments: Any) -> None:
-    """Start a call and SIGKILL it (and, with `workers`, every worker of it) after some time."""
+def kill_at(home: Path, moment: Moment, tool: str, *, workers: bool, **arguments: Any) -> None:
+    """Start a call and SIGKILL it (and, with `workers`, every worker of it) when the moment has come."""
+    words = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
     process = subprocess.Popen(
-        command(tool, *(f"{key}={value}" for key, value in arguments.items())),
+        command(tool, *(f"{key}={value}" for key, value in words.items())),
         env=environment(home),
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    time.sleep(seconds)
+    with Book(home) as book:
+        before = moment(book)
+        while moment(book) == before and process.poll() is None:
+            time.sleep(0.01)
     if workers:
         for each in processes(home):
             if "work" in each.info["cmdline"]:
@@ -78,7 +99,7 @@ def settle(home: Path) -> list[dict[str, Any]]:
         busy = [each for each in processes(home) if "work" in (each.info["cmdline"] or [])]
         if not busy and all(row["state"] not in {"creating", "loading", "deleting"} for row in rows):
             return rows
-        time.sleep(0.1)
+        time.sleep(0.02)
     pytest.fail(f"not settled: {rows}")
 
 
@@ -94,41 +115,45 @@ def nothing_is_left(home: Path) -> bool:
     """A worker that has just written its result may still be ending."""
     until = time.monotonic() + 5
     while processes(home) and time.monotonic() < until:
-        time.sleep(0.05)
+        time.sleep(0.02)
     return processes(home) == []
 
 
-DEPLOY = {"tool": "deploy_endpoint", "cloud": "local", "model": "tiny-random", "name": "k", "ttl_hours": 0.1}
+DEPLOY = {
+    "tool": "deploy_endpoint", "cloud": "local", "model": "tiny-random", "name": "k", "ttl_hours": 0.1,
+    "engine_settings": SETTINGS,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("workers", [False, True], ids=["caller killed", "caller and worker killed"])
-def test_a_deploy_killed_at_any_moment_is_found_and_can_be_deleted(tmp_path: Path, workers: bool) -> None:
-    for number, moment in enumerate(MOMENTS if EVERY else MOMENTS[workers::2]):
-        home = tmp_path / f"home{number}"
-        kill_at(home, moment, workers=workers, **DEPLOY)
-        rows = settle(home)
-        running = [each for each in processes(home) if "supervisor" in " ".join(each.info["cmdline"] or [])]
-        assert len(rows) >= min(1, len(running)), f"killed after {moment} s: running and not listed"
-        delete_all(home, rows)
-        assert call(home, "list_endpoints")["count"] == 0
-        assert nothing_is_left(home)
+def check_deploy(home: Path, moment: str, *, workers: bool) -> list[dict[str, Any]]:
+    """Kill a deployment at this moment; what is listed then, which is all that runs."""
+    kill_at(prepared(home), MOMENTS[moment], workers=workers, **DEPLOY)
+    rows = settle(home)
+    running = [each for each in scan(home) if each.role == "supervisor"]
+    assert len(rows) >= len(running), f"killed when {moment}: running and not listed"
+    return rows
 
 
-def test_a_delete_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
-    for number, moment in enumerate(MOMENTS[2:]):
-        home = prepared(tmp_path / f"home{number}")
-        call(home, **DEPLOY)
-        asked = call(home, "delete_endpoint", ref="k")
-        kill_at(home, moment, "delete_endpoint", workers=True, ref="k", confirm=asked["confirm"])
-        delete_all(home, settle(home))
-        assert call(home, "list_endpoints")["count"] == 0
-        assert nothing_is_left(home)
-
-
-def test_a_deploy_begun_by_a_dead_worker_is_finished_when_it_is_polled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", MOMENTS if EVERY else ["at work"])
+def test_a_deploy_whose_caller_is_killed_goes_on_and_can_be_deleted(tmp_path: Path, moment: str) -> None:
     home = tmp_path / "home"
-    kill_at(home, 0.6, workers=True, **DEPLOY)
-    again = call(home, **DEPLOY)
-    assert again["endpoint"] == "local:llama:this-machine:k"
+    rows = check_deploy(home, moment, workers=False)
+    went_on = [row["state"] for row in rows] == ["ready"]
+    assert went_on or moment == "written down", "killed before the worker was started there is none"
+    delete_all(home, rows)
+    assert call(home, "list_endpoints")["count"] == 0
+    assert nothing_is_left(home)
+
+
+@pytest.mark.parametrize("moment", MOMENTS if EVERY else ["first step"])
+def test_a_deploy_whose_worker_is_killed_too_is_finished_by_the_next_and_so_is_a_delete(
+    tmp_path: Path, moment: str
+) -> None:
+    home = tmp_path / "home"
+    check_deploy(home, moment, workers=True)
+    assert call(home, **DEPLOY)["endpoint"] == "local:llama:this-machine:k"
+    asked = call(home, "delete_endpoint", ref="k")
+    kill_at(home, MOMENTS["at work"], "delete_endpoint", workers=True, ref="k", confirm=asked["confirm"])
     delete_all(home, settle(home))
+    assert call(home, "list_endpoints")["count"] == 0
     assert nothing_is_left(home)

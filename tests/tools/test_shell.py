@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import shell
+import clouds
+from tools import TOOLS, shell
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +37,17 @@ def test_a_wrong_word_is_named(words: list[str], error: str) -> None:
     assert shell.arguments(words).error.startswith(error)
 
 
+def run(*words: str) -> int:
+    """The command line within this process, after the start that looks for an environment; its exit status."""
+    options = shell.arguments(list(words))
+    assert not options.error
+    try:
+        session = shell.session_of(options, clouds.names(), clouds.connect)
+    except SystemExit as ended:
+        return int(str(ended.code))
+    return shell.run(session, options)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
@@ -47,16 +59,27 @@ def test_a_wrong_word_is_named(words: list[str], error: str) -> None:
     ],
 )
 def test_what_a_person_mistypes_is_answered_with_the_status_that_says_so(
-    words: list[str], status: int, said: str, tmp_path: Path
+    words: list[str], status: int, said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    assert run(*words) == status
+    assert said in "".join(capfd.readouterr())
+
+
+def test_the_tools_are_listed_with_what_they_may_change(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("tools") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [[tool.name, tool.effect.value] for tool in TOOLS]
+    assert run("--read-only", "tools") == 0
+    assert {line.split()[1] for line in capfd.readouterr().out.splitlines()} == {"read"}
+
+
+def test_a_command_is_a_process_that_ends_with_its_status_and_no_traceback(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "server.py"), *words],
+        [sys.executable, str(ROOT / "server.py"), "tools", "extra"],
         capture_output=True, text=True, timeout=30, check=False, cwd=tmp_path,
         env={"MODELRIG_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
-    assert done.returncode == status
-    assert said in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "tools takes no 'extra'\n")
 
 
 def test_with_replay_the_recorded_answers_are_what_a_command_finds(tmp_path: Path) -> None:

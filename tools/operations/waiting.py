@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -29,13 +30,14 @@ def wait(
     *,
     program: tuple[str, ...] = PROGRAM,
     undone_within: float = UNDONE_WITHIN,
+    ending: threading.Event | None = None,
 ) -> Operation:
-    """The operation when it is over, or as it is after `seconds`. Raises NotFound.
+    """The operation when it is over, or as it is after `seconds`, or once `ending` is set. Raises NotFound.
 
     Raises Cancelled when `progress` does, after the operation was cancelled and has undone its work.
     """
     try:
-        return _poll(book, operation, seconds, program, progress)
+        return _poll(book, operation, seconds, program, progress, ending)
     except Cancelled:
         cancel(book, operation, program=program)
         _poll(book, operation, undone_within, program)
@@ -43,7 +45,12 @@ def wait(
 
 
 def _poll(
-    book: Book, operation: str, seconds: float, program: tuple[str, ...], progress: Progress | None = None
+    book: Book,
+    operation: str,
+    seconds: float,
+    program: tuple[str, ...],
+    progress: Progress | None = None,
+    ending: threading.Event | None = None,
 ) -> Operation:
     start = time.monotonic()
     looked, pause = start - REVIVED_EVERY, FIRST
@@ -51,7 +58,7 @@ def _poll(
     while True:
         found = book.operations.get(operation)
         now = time.monotonic()
-        if found.over or now - start >= seconds:
+        if found.over or now - start >= seconds or (ending is not None and ending.is_set()):
             return found
         if progress is not None:
             where = (found.message, found.done, found.total)

@@ -1,0 +1,75 @@
+"""The main job once, and a second server on what it left: shared, since a server and an engine take seconds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.e2e.rig import Rig, left_behind, rig
+
+
+@dataclass
+class Loop:
+    """What the tools answered on the way, and the server that came after."""
+
+    made: list[dict[str, Any]] = field(default_factory=list)
+    ready: list[dict[str, Any]] = field(default_factory=list)
+    queried: list[dict[str, Any]] = field(default_factory=list)
+    measured: list[dict[str, Any]] = field(default_factory=list)
+    then: dict[str, dict[str, Any]] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+
+    async def run(self, one: Rig) -> None:
+        """Deploy two, query and measure both, compare, end the first; the second is left."""
+        for name, context, measured in (("short", 512, {}), ("long", 1024, {"measurements": ["decode"]})):
+            settings = {"context": context, "slots": 2, "threads": 1}
+            made = await one.call(
+                "deploy_endpoint",
+                cloud="local",
+                model="tiny-random",
+                name=name,
+                ttl_hours=0.2,
+                engine_settings=settings,
+            )
+            self.made.append(made)
+            self.ready.append(await one.ready(made["endpoint"]))
+            self.queried.append(await one.call("query_model", endpoint=name, prompt="Hello", max_tokens=8))
+            self.measured.append(
+                await one.call("measure_model", endpoint=made["endpoint"], profile="quick", **measured)
+            )
+        runs = [each["run"] for each in self.measured]
+        self.then["compared"] = await one.call("compare_runs", runs=runs)
+        self.then["runs"] = await one.call("list_runs")
+        self.then["endpoints"] = await one.call("list_endpoints")
+        self.then["deleted"] = await one.delete(self.made[0]["endpoint"])
+        self.messages = one.messages
+
+
+@dataclass
+class Kept:
+    """The loop that has been, and a server of the older wire that came after it; `long` is there and ready."""
+
+    loop: Loop
+    two: Rig
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+async def kept(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kept]:
+    """For tests that leave `long` as ready as they found it. The end of all is the end of the loop."""
+    home = tmp_path_factory.mktemp("loop") / "home"
+    loop = Loop()
+    async with rig(home, "2026-07-28", "--clouds", "local") as one:
+        await loop.run(one)
+    async with rig(home, "2025-11-25", "--clouds", "local") as two:
+        yield Kept(loop, two)
+        assert (await two.delete("long"))["gone"] is True
+        assert (await two.call("list_endpoints"))["count"] == 0
+    assert left_behind(home) == []
