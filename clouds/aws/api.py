@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from clouds.aws import paging
 from clouds.aws import session as sessions
-from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotSignedIn, Unexpected
+from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotSignedIn
 from clouds.models import Call, Scope
 from clouds.replay import Tap
 
@@ -146,7 +147,10 @@ class AwsApi:
         paginator = self._paginators.get((client, method))
         if paginator is None:  # botocore makes a class for each: a twentieth of a call's time
             paginator = self._paginators[client, method] = client.get_paginator(method)
-        return dict(paginator.paginate(**call.parameters).build_full_result())
+            paginator.PAGE_ITERATOR_CLS = paging.iterator()
+        pages = paginator.paginate(**call.parameters)
+        pages.watch = paging.Watch(call)
+        return dict(pages.build_full_result())
 
     def _made_client(self, service: str, region: str, measuring: int) -> Any:
         from botocore.config import Config
@@ -235,14 +239,16 @@ def _joined(client: Any, call: Call, method: str) -> dict[str, Any]:
     takes = client.meta.service_model.operation_model(call.operation).input_shape
     token = next((name for name in _TOKENS if takes is not None and name in takes.members), "")
     answer = _bare(getattr(client, method)(**parameters))
+    watch = paging.Watch(call)
+    watch.page(answer.values())
     seen: set[str] = set()
     while token and token not in parameters and (mark := answer.pop(token, None)):
         if mark in seen:
-            raise Unexpected(
-                f"reading {call} ({len(seen)} pages so far)", answered="the same page twice", fix="Repeat this call."
-            )
+            raise watch.unexpected("the same page twice")
         seen.add(mark)
-        for key, value in _bare(getattr(client, method)(**{**parameters, token: mark})).items():
+        page = _bare(getattr(client, method)(**{**parameters, token: mark}))
+        watch.page(page.values())
+        for key, value in page.items():
             old = answer.get(key)
             answer[key] = old + value if isinstance(old, list) and isinstance(value, list) else value
     return answer

@@ -126,12 +126,9 @@ class GcpApi:
             token = page.get("nextPageToken") if isinstance(page, dict) and method.pages else None
             if not token:
                 return
-            if token in seen:
-                raise Unexpected(
-                    f"reading {call} ({len(seen)} pages so far)",
-                    answered="the same page twice",
-                    fix="Repeat this call.",
-                )
+            if token in seen or len(seen) >= pages.MOST:
+                words = "the same page twice" if token in seen else "no last page"
+                raise Unexpected(f"reading {call} ({len(seen)} pages so far)", answered=words, fix="Repeat this call.")
             seen.add(token)
             if method.pages == "body":
                 parameters = {**parameters, "body": {**(parameters.get("body") or {}), "pageToken": token}}
@@ -181,12 +178,15 @@ class GcpApi:
         if method.service in _BILLED_TO and session.source.kind == "authorized_user" and request.account:
             marks = {"x-goog-user-project": request.account, **marks}
         try:
-            return wire.exchanged(self.client, method, request, {**marks, **headers}, self.addressed)
+            return self._exchanged(method, request, {**marks, **headers})
         except CredentialExpired:
             renewed = self._renewed(session, headers)
             if renewed is None:
                 raise
-        return wire.exchanged(self.client, method, request, {**marks, **renewed}, self.addressed)
+        return self._exchanged(method, request, {**marks, **renewed})
+
+    def _exchanged(self, method: Method, request: Request, headers: Mapping[str, str]) -> Any:
+        return wire.exchanged(lambda: self.client, self.taps, method, request, headers, self.addressed)
 
     def _headers(self) -> tuple[Session, dict[str, str]]:
         """What signs a request now; a sign-in that was made after ours had ended is taken."""

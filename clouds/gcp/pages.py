@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+MOST = 10_000
+"""Pages after which a list is taken for one without an end."""
 _EMPTY = "NO_RESULTS_ON_PAGE"
 _LISTS = ("unreachable", "unreachables", "missingZones")
 

@@ -11,6 +11,9 @@ from clouds.models import Scope
 from clouds.models.waste import Detail, Kind, Listing, Metric, Reading, Row, Source, Unresolved, Unseen
 from tools.waste.reading import Box, moment
 
+FEW = 20
+"""Rows of one key that are compared with each other; more of them are not summed up by any check."""
+
 
 class Young(Exception):
     """The resource is younger than the window that it would be judged by."""
@@ -62,7 +65,10 @@ class Sight:
             made: dict[Any, list[Row]] = {}
             for row in self.rows(read):
                 for key in by(row):
-                    made.setdefault(key, []).append(row)
+                    group = made.setdefault(key, [])
+                    # A page may hold a row that was on the one before it: what is summed up counts it once.
+                    if not group or len(group) > FEW or row not in group:
+                        group.append(row)
             known = self._indexes[(read, by)] = made
         return known
 

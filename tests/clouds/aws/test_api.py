@@ -82,6 +82,47 @@ def test_the_same_page_twice_is_an_error_and_not_an_endless_loop() -> None:
         connect(replay(answer(str(HUB), {"HubContentSummaries": [], "NextToken": "2"}))).send(HUB, scope=OHIO)
 
 
+@pytest.mark.parametrize("call", [QUOTAS, HUB], ids=["a paginator of botocore", "by its token"])
+def test_a_page_that_comes_twice_under_another_token_is_an_error_and_not_counted_twice(call: Call) -> None:
+    key = "Quotas" if call is QUOTAS else "HubContentSummaries"
+    rows = [{"QuotaCode": "a"}] if call is QUOTAS else [{"HubContentName": "a"}]
+    tape = replay(
+        answer(str(call), {key: rows, "NextToken": "2"}, parameters=call.parameters),
+        answer(str(call), {key: rows, "NextToken": "3"}, parameters={**call.parameters, "NextToken": "2"}),
+        answer(str(call), {key: []}, parameters={**call.parameters, "NextToken": "3"}),
+    )
+    with pytest.raises(Unexpected, match=r"2 pages so far.*the same page twice"):
+        connect(tape).send(call, scope=OHIO)
+
+
+@pytest.mark.parametrize("call", [QUOTAS, HUB], ids=["a paginator of botocore", "by its token"])
+def test_tokens_that_never_end_are_not_followed_for_ever(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clouds.aws.paging.MOST_EMPTY", 3)
+    key = "Quotas" if call is QUOTAS else "HubContentSummaries"
+    tape = replay(
+        answer(str(call), {key: [], "NextToken": "1"}, parameters=call.parameters),
+        *(
+            answer(str(call), {key: [], "NextToken": str(n + 1)}, parameters={**call.parameters, "NextToken": str(n)})
+            for n in range(1, 9)
+        ),
+    )
+    with pytest.raises(Unexpected, match="no last page"):
+        connect(tape).send(call, scope=OHIO)
+    assert len(tape.sent) == 4
+
+
+def test_usage_that_says_nothing_on_two_pages_is_no_page_that_came_twice() -> None:
+    usage = Call(
+        "cloudwatch", "GetMetricData", {"MetricDataQueries": [], "StartTime": "2026-01-01", "EndTime": "2026-01-02"}
+    )
+    rows = [{"Id": "m0", "Label": "a", "Timestamps": [], "Values": [], "StatusCode": "PartialData"}]
+    tape = replay(
+        answer(str(usage), {"MetricDataResults": rows, "NextToken": "2"}, times=1),
+        answer(str(usage), {"MetricDataResults": rows}),
+    )
+    assert len(connect(tape).send(usage, scope=OHIO)["MetricDataResults"]) == 2
+
+
 def test_an_answer_holds_no_metadata_of_the_sdk() -> None:
     caller = Call("sts", "GetCallerIdentity")
     assert connect(replay(answer(str(caller), {"Account": "1"}))).send(caller, scope=OHIO) == {"Account": "1"}

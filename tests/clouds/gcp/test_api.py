@@ -84,6 +84,15 @@ def test_a_list_that_gives_the_same_page_for_ever_is_ended(google: Google) -> No
     assert len(google.asked) == 2
 
 
+def test_a_list_without_an_end_is_left(google: Google, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clouds.gcp.pages.MOST", 3)
+    tokens = iter(range(9))
+    google.on(str(NODES), lambda _asked: {"nodes": [], "nextPageToken": str(next(tokens))})
+    with pytest.raises(Unexpected, match="no last page"):
+        google.api().send(NODES, scope=HERE)
+    assert len(google.asked) == 4
+
+
 def test_pages_can_be_read_one_by_one(google: Google) -> None:
     google.on(str(NODES), {"nodes": [], "nextPageToken": "more"})
     pages = google.api().pages(NODES, scope=HERE)

@@ -12,6 +12,7 @@ from tests.tools.waste import toy
 from tests.tools.waste.toy import disk, look, machine
 from tools.waste.exceptions import Keep
 from tools.waste.price import Rates, months
+from tools.waste.scan import Wanted
 
 TAGS = {"tags": []}
 
@@ -65,6 +66,19 @@ def test_what_another_sort_would_save_is_not_known_while_that_one_has_no_price(
     (found,) = look(places, pack=replace(toy.PACK, checks=(cheaper,)), rates=book).findings
     assert found.usd_per_month == usd
     assert found.billing == ("unpriced" if usd is None else "saving")
+
+
+def test_a_row_that_came_twice_is_priced_once() -> None:
+    held = disk("d1", machine="m1")
+    places = {
+        "north": {
+            "ListMachines": {"machines": [machine("m1"), machine("m1")]},
+            "ReadMetric": {"points": {}},
+            "ListDisks": {"disks": [held, dict(held), disk("d2", machine="m1")]},
+        }
+    }
+    found = look(places, wanted=Wanted(checks=("machine-idle",)))
+    assert [(each.name, each.usd_per_month) for each in found.findings] == [("m1", 750.0)]
 
 
 def test_two_checks_on_one_resource_make_one_finding() -> None:

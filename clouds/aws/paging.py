@@ -1,0 +1,68 @@
+"""Watches the pages of one answer: one that comes twice, or that never ends, is an error and not an answer.
+
+botocore notices only a token that is the same as the one right before it. A page that is repeated under another token
+would be counted twice, and tokens that go on for ever would be followed for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from clouds.errors import Unexpected
+from clouds.models import Call
+
+MOST = 20_000
+"""Pages of one answer; at 1,000 rows each that is more than any account holds."""
+MOST_EMPTY = 500
+"""Empty pages one after the other; some are usual where AWS filters what it has read."""
+_REPEATS = frozenset({"GetMetricData"})
+"""Operations whose pages may look alike: a series of nothing goes on over several of them."""
+
+
+class Watch:
+    """Over the pages of one call. `page` raises Unexpected for one that cannot be."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._pages, self._empty = call, 0, 0
+        self._seen: set[str] = set()
+
+    def page(self, values: Iterable[Any]) -> None:
+        """One more page: what it holds; its lists are its rows."""
+        self._pages += 1
+        lists = [value for value in values if isinstance(value, list) and value]
+        self._empty = 0 if lists else self._empty + 1
+        if self._pages > MOST or self._empty > MOST_EMPTY:
+            raise self.unexpected("no last page")
+        if not lists or self._call.operation in _REPEATS:
+            return
+        # The first and the last row tell pages apart; reading all of them would cost as much as the judgement.
+        mark = repr([(len(rows), rows[0], rows[-1]) for rows in lists])
+        if mark in self._seen:
+            raise self.unexpected("the same page twice")
+        self._seen.add(mark)
+
+    def unexpected(self, answered: str) -> Unexpected:
+        """The error that says what was wrong with the pages."""
+        return Unexpected(
+            f"reading {self._call} ({self._pages} pages so far)", answered=answered, fix="Repeat this call."
+        )
+
+
+@lru_cache(maxsize=1)
+def iterator() -> type:
+    """The SDK's iterator over pages, with a `watch` that is put to each one made."""
+    from botocore.paginate import PageIterator
+
+    class Watched(PageIterator):  # type: ignore[misc]  # botocore has no types
+        """Raises Unexpected in the middle where the pages cannot be."""
+
+        watch: Watch
+
+        def __iter__(self) -> Iterator[Any]:
+            for page in super().__iter__():
+                self.watch.page(key.search(page) for key in self.result_keys)
+                yield page
+
+    return Watched
