@@ -32,6 +32,7 @@ SERVICES: Mapping[str, str] = {
     "Cloud Pub/Sub": "A1E8-BE35-7EBC",
     "Cloud Spanner": "CC63-0873-48FD",
     "Cloud Bigtable": "C3BE-24A5-0975",
+    "Cloud Memorystore for Redis": "5AF5-2C11-D467",
 }
 """Ids of services, as public tools that query them name them (2026-11-29)."""
 SKUS = "services.skus.list"

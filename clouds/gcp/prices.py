@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BUNDLED = Path(__file__).parent / "prices.json"
 WASTE = Path(__file__).parent / "waste_prices.json"
-"""Rates of what only the waste checks ask for; a refresh does not rebuild them."""
+"""Rates of what only the waste checks ask for."""
 MARKETS: Mapping[str, str] = {
     "on-demand": "on demand",
     "spot": "spot",
@@ -47,7 +47,7 @@ class GcpPrices:
     ) -> None:
         """Without an `api` only the tables answer."""
         self._api, self._now = api, now
-        self._refreshed = refreshed_path(home)
+        self._refreshed = (refreshed_path(home), refreshed_waste_path(home))
         self._live: Mapping[tuple[str, str], tuple[Row, ...]] | None = None
         self._lock = Lock()
 
@@ -82,10 +82,8 @@ class GcpPrices:
         return {key: self.current(key, location) for key in keys}
 
     def _tables(self) -> tuple[Mapping[tuple[str, str], tuple[Row, ...]], ...]:
-        tables = tuple(index(path, path.stat().st_mtime_ns) for path in (BUNDLED, WASTE))
-        if not self._refreshed.is_file():
-            return tables
-        return (*tables, index(self._refreshed, self._refreshed.stat().st_mtime_ns))
+        there = (BUNDLED, WASTE, *(path for path in self._refreshed if path.is_file()))
+        return tuple(index(path, path.stat().st_mtime_ns) for path in there)
 
     def _answer(
         self, key: str, location: str, tables: Sequence[Mapping[tuple[str, str], tuple[Row, ...]]]
@@ -106,6 +104,11 @@ class GcpPrices:
 def refreshed_path(home: Path) -> Path:
     """Where a refresh leaves its table."""
     return home / "gcp" / "prices.json"
+
+
+def refreshed_waste_path(home: Path) -> Path:
+    """Where it leaves that of the waste checks."""
+    return home / "gcp" / "waste_prices.json"
 
 
 def per_million(usd_per_hour: float, tokens_per_second: float) -> float:

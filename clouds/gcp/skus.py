@@ -1,4 +1,4 @@
-"""Which SKUs of the catalogue make the prices of what serves a model: chips, GPUs, cores and memory, by market."""
+"""Which SKUs of the catalogue make our prices: what serves a model, by market, what stores it, and what lies idle."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clouds.gcp.catalogue import Meter
 
 COMPUTE = "Compute Engine"
+REDIS = "Cloud Memorystore for Redis"
 SPOT = "Preemptible"
 _CHIPS = (("5e", "v5e", True), ("6e", "v6e", True), ("5p", "v5p", False))
 _CARDS = (
@@ -76,3 +77,41 @@ STORED: tuple[Meter, ...] = (
     Meter("static-ip/unused", COMPUTE, r"Static Ip Charge( in .+)?$", "OnDemand", "h", "hour"),
 )
 """What a refresh reads beside them. The SKUs of other keys were not seen: their rows stay (2026-11-29)."""
+
+
+def _sql() -> Iterator[Meter]:
+    parts = (
+        ("vcpu", "vCPU", "h", "vCPU-hour"),
+        ("memory", "RAM", "GiBy.h", "GiB-hour"),
+        ("db-f1-micro", "Micro instance", "h", "hour"),
+        ("db-g1-small", "Small instance", "h", "hour"),
+    )
+    for where, more in (("Zonal", ""), ("Regional", "-regional")):
+        before = rf"Cloud SQL for (MySQL|PostgreSQL): {where} - "
+        for part, name, listed, unit in parts:
+            seen = (part, more) != ("db-g1-small", "-regional")
+            key = f"cloudsql/{part}{more}"
+            yield Meter(key, "Cloud SQL", rf"{before}{name} in ", "OnDemand", listed, unit, seen=seen)
+        disk = f"cloudsql-disk/ssd{more}"
+        yield Meter(disk, "Cloud SQL", rf"{before}Standard storage in ", "OnDemand", "GiBy.mo", "GiB-month")
+
+
+def _redis() -> Iterator[Meter]:
+    kinds = (("basic", "Capacity Basic", "m1 m2"), ("standard", "Capacity Standard", "m1 m2"),
+             ("standard-node", "Standard Node Capacity", "m2"))  # fmt: skip
+    for kind, name, seen in kinds:
+        for band in ("m1", "m2", "m3", "m4", "m5"):
+            description = rf"Redis {name} {band.upper()} "
+            known = band in seen.split()
+            yield Meter(f"redis/{kind}-{band}", REDIS, description, "OnDemand", "GiBy.h", "GiB-hour", seen=known)
+
+
+WASTED: tuple[Meter, ...] = (
+    *_sql(),
+    Meter("cloudsql-backup/storage", "Cloud SQL", "Cloud SQL: Backups in ", "OnDemand", "GiBy.mo", "GiB-month"),
+    *_redis(),
+    Meter("nat/gateway", "Networking", "Networking Cloud Nat Gateway Uptime", "OnDemand", "h", "hour"),
+)
+"""What only the waste checks ask for. Enterprise Plus, SQL Server and cheaper storage of Cloud SQL have SKUs of their
+own, as have the nodes of a Redis cluster and private NAT. The SKU of a VPN tunnel was not seen: its row stays
+(2026-11-30)."""
