@@ -18,7 +18,7 @@ from clouds.azure.wire import TENANT, client, trusted
 from clouds.azure.words import REMEDIES, bounded
 from clouds.errors import Unexpected, Unreachable
 from clouds.replay import Request, Tap
-from clouds.replay.rest import named
+from clouds.replay.rest import named, replied
 
 if TYPE_CHECKING:
     from httpx2 import BaseTransport, Client
@@ -149,10 +149,13 @@ class Arm:
         import httpx2
 
         tried = str(ask.request)
-        extensions = {**named(ask.request), TENANT: tenant}
         url = f"{ask.url}?{urlencode(ask.query)}" if ask.query else ask.url  # parsed once, and not again with its query
         try:
-            response = self._http().request(ask.method, url, json=ask.body, extensions=extensions)
+            reply = replied(self._taps, ask.request)
+            if reply is None:
+                extensions = {**named(ask.request, asked=True), TENANT: tenant}
+                response = self._http().request(ask.method, url, json=ask.body, extensions=extensions)
+                return Reply(response.status_code, _parsed(response.content), dict(response.headers))
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.PoolTimeout) as error:
             words, name = bounded(str(error), 200), type(error).__name__
             raise Unreachable(tried, answered=words, code=name, fix=REMEDIES["unreachable"], sent=False) from None
@@ -162,7 +165,7 @@ class Arm:
         except httpx2.HTTPError as error:
             words, name = bounded(str(error), 200), type(error).__name__
             raise Unreachable(tried, answered=words, code=name, fix=REMEDIES["answer_lost"]) from None
-        return Reply(response.status_code, _parsed(response.content), dict(response.headers))
+        return Reply(reply.status, _parsed(reply.content), reply.headers)
 
     def _http(self) -> Client:
         with self._lock:

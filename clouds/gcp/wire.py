@@ -54,7 +54,8 @@ def client(taps: Sequence[Tap], *, proxy: str | None = None) -> httpx2.Client:
 
 
 def exchanged(
-    sender: httpx2.Client,
+    sender: Callable[[], httpx2.Client],
+    taps: Sequence[Tap],
     method: Method,
     request: Request,
     headers: Mapping[str, str],
@@ -63,18 +64,22 @@ def exchanged(
     """Send once; the answer's body. Raises CloudError: `Unreachable.sent` says whether Google may have heard it."""
     import httpx2
 
-    from clouds.replay.rest import named
+    from clouds.replay.rest import Reply, named, replied
 
     tried, filled = f"{request}", request.parameters
-    url, host = addressed(method.url(filled))
-    if query := urlencode(method.query(filled)):
-        url = f"{url}?{query}"  # one address that is parsed once, and not a second time with its query
-    told = {**headers, **({"Host": host} if host else {})}
-    content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
-    if content is not None:
-        told["Content-Type"] = "application/json"
     try:
-        response = sender.request(method.verb, url, content=content, headers=told, extensions=named(request))
+        reply = replied(taps, request)
+        if reply is None:
+            url, host = addressed(method.url(filled))
+            if query := urlencode(method.query(filled)):
+                url = f"{url}?{query}"  # one address that is parsed once, and not a second time with its query
+            told = {**headers, **({"Host": host} if host else {})}
+            content = json.dumps(filled["body"]).encode() if "body" in filled else b"{}" if method.body else None
+            if content is not None:
+                told["Content-Type"] = "application/json"
+            extensions = named(request, asked=True)
+            response = sender().request(method.verb, url, content=content, headers=told, extensions=extensions)
+            reply = Reply(response.status_code, response.content, response.headers)
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
         raise Unreachable(
             tried,
@@ -86,7 +91,7 @@ def exchanged(
     except httpx2.HTTPError as error:
         fix = REMEDIES["unreachable"] if method.reads else REMEDIES["answer_lost"]
         raise Unreachable(tried, answered=errors.bounded(str(error)), code=type(error).__name__, fix=fix) from None
-    return answered(response.status_code, response.content, response.headers, tried)
+    return answered(reply.status, reply.content, reply.headers, tried)
 
 
 def answered(status: int, content: bytes, headers: Mapping[str, str], tried: str) -> Any:

@@ -4,12 +4,17 @@ Built on httpx2, which the MCP SDK brings along. A request names itself in its e
 guarded is the operation that the api layer meant and not a guess from the URL:
 
     client.get(url, extensions=named(Request("compute", "instances.list", "us-west4-a")))
+
+Who asks the taps before a request is made of it spares making one where a tap answers: that is most of the work.
+
+    replied(taps, request) or client.get(url, extensions=named(request, asked=True))
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import Unexpected
@@ -18,12 +23,27 @@ from clouds.replay.seam import Answer, Request, Tap, ask, tell
 if TYPE_CHECKING:
     from httpx2 import BaseTransport
 
-_KEY = "modelrig.request"
+_KEY, _ASKED = "modelrig.request", "modelrig.asked"
 
 
-def named(request: Request) -> dict[str, Any]:
-    """The extensions that carry a request's name down to the transport."""
-    return {_KEY: request}
+@dataclass(frozen=True)
+class Reply:
+    """What a tap answered, as it would have come over the wire. The headers' names are in small letters."""
+
+    status: int
+    content: bytes
+    headers: Mapping[str, str]
+
+
+def replied(taps: Sequence[Tap], request: Request) -> Reply | None:
+    """What a tap answers; None lets it go to the network. Raises what a tap refuses it with."""
+    answer = ask(taps, request)
+    return None if answer is None else Reply(answer.status, _content(answer), _headers(answer))
+
+
+def named(request: Request, *, asked: bool = False) -> dict[str, Any]:
+    """The extensions that carry a request's name down to the transport, and whether its taps were `asked` already."""
+    return {_KEY: request, _ASKED: asked}
 
 
 def transport(taps: Sequence[Tap], inner: BaseTransport | None = None) -> BaseTransport:
@@ -43,9 +63,9 @@ def transport(taps: Sequence[Tap], inner: BaseTransport | None = None) -> BaseTr
                     fix="Report this as a bug of modelrig.",
                     sent=False,
                 )
-            answer = ask(taps, meant)
-            if answer is not None:
-                return httpx2.Response(answer.status, headers=_headers(answer), content=_content(answer))
+            reply = None if request.extensions.get(_ASKED) else replied(taps, meant)
+            if reply is not None:
+                return httpx2.Response(reply.status, headers=dict(reply.headers), content=reply.content)
             response = self._inner.handle_request(request)
             response.read()
             tell(taps, meant, Answer(response.status_code, _body(response.content), dict(response.headers)))

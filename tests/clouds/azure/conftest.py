@@ -17,20 +17,27 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 NOWHERE = str(Path(__file__).parent / "nobody")
 CONNECT, RESOLVE = socket.socket.connect, socket.getaddrinfo
+KEPT = pytest.StashKey[tuple[Any, ...]]()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Nobody is signed in, until a fixture of the test says otherwise; afterwards all is as it was."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Nobody is signed in, and nothing is reached, before a fixture of the test says otherwise."""
     names = [each for each in os.environ if each.startswith(("AZURE_", "IDENTITY_", "MSI_")) or each in PROXIES]
     kept = {each: os.environ.pop(each) for each in names}
+    item.stash[KEPT] = kept, socket.socket.connect, socket.getaddrinfo
     os.environ["AZURE_CONFIG_DIR"] = NOWHERE
-    connect, socket.socket.connect, socket.getaddrinfo = socket.socket.connect, _connect, _resolve  # type: ignore[method-assign, assignment]
+    socket.socket.connect, socket.getaddrinfo = _connect, _resolve  # type: ignore[method-assign, assignment]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """All as it was, after the fixtures of the test have ended."""
     try:
         return (yield)
     finally:
-        socket.socket.connect, socket.getaddrinfo = connect, RESOLVE  # type: ignore[method-assign]
-        del os.environ["AZURE_CONFIG_DIR"]
+        kept, socket.socket.connect, socket.getaddrinfo = item.stash[KEPT]  # type: ignore[method-assign]
+        os.environ.pop("AZURE_CONFIG_DIR", None)
         os.environ.update(kept)
 
 

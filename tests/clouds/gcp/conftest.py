@@ -18,21 +18,26 @@ from tests.clouds.gcp.server import Google
 
 NOWHERE = Path(__file__).parent / "nobody"
 RESOLVE = socket.getaddrinfo
+KEPT = pytest.StashKey[tuple[Any, ...]]()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Nobody is signed in, and no name is looked up."""
-    before, product = os.environ.get("CLOUDSDK_CONFIG"), session.PRODUCT
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Nobody is signed in, and no name is looked up, before a fixture of the test says otherwise."""
+    item.stash[KEPT] = os.environ.get("CLOUDSDK_CONFIG"), session.PRODUCT, socket.getaddrinfo
     os.environ["CLOUDSDK_CONFIG"] = str(NOWHERE)
     session.PRODUCT, socket.getaddrinfo = NOWHERE / "product_name", _guarded  # type: ignore[assignment]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """All as it was, after the fixtures of the test have ended."""
     try:
         return (yield)
     finally:
-        session.PRODUCT, socket.getaddrinfo = product, RESOLVE
-        if before is None:
-            del os.environ["CLOUDSDK_CONFIG"]
-        else:
+        before, session.PRODUCT, socket.getaddrinfo = item.stash[KEPT]
+        os.environ.pop("CLOUDSDK_CONFIG", None)
+        if before is not None:
             os.environ["CLOUDSDK_CONFIG"] = before
 
 
