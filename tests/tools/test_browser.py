@@ -128,9 +128,9 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     scan = scans()
     framed = {**shown, "spoiled": bad, **scan}
+    frame = '<iframe name="{}" width="{}" height="900" srcdoc="{}"></iframe>'
     frames = "".join(
-        f'<iframe name="{name}" width="{NARROW if name in scan else WIDE}" height="900" srcdoc="{escape(page)}"></iframe>'
-        for name, page in framed.items()
+        frame.format(name, NARROW if name in scan else WIDE, escape(text)) for name, text in framed.items()
     )
     folder = tmp_path_factory.mktemp("browser")
     (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><body>{frames}{PROBE}</body>", "utf-8")

@@ -13,7 +13,7 @@ import pytest
 from clouds.models import Wire
 from tests.tools.measure.truth import Truth, serving
 from tools.measure import host
-from tools.measure.client import Limits, ModelClient
+from tools.measure.client import Limits, ModelClient, model_client, stalls
 from tools.measure.loop import loop_factory
 
 T = TypeVar("T")
@@ -22,10 +22,18 @@ Use = Callable[[ModelClient], Coroutine[Any, Any, T]]
 
 @pytest.fixture(scope="session", autouse=True)
 def short_calibration() -> Iterator[None]:
-    """A tenth of the arithmetic that tells whether the machine is steady: some hundred runs are measured here."""
+    """A tenth of the arithmetic that tells whether the machine is steady: some hundred runs are measured here. And
+    servers that are a millisecond away need no quarter of a second for a connection."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host, "WORK", host.WORK // 10)
+        patch.setattr(model_client, "AHEAD", 0.05)
         yield
+
+
+@pytest.fixture
+def short_stalls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause of half a second is a stall, as the server's `stall` lasts a little longer."""
+    monkeypatch.setattr(stalls, "SECONDS", 0.4)
 
 
 @pytest.fixture

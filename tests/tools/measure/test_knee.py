@@ -20,12 +20,12 @@ Serve = Callable[..., Truth]
 
 def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Path) -> None:
     """A gain of 40 % where the truth is 100 and 0: a busy machine adds or takes a tenth."""
-    truth = serve(ttft=0.020, itl=0.004, slots=4)
+    truth = serve(ttft=0.010, itl=0.003, slots=4)
     options = ("knee.shape=0/16", "knee.gain=40", "knee.kept=70")
-    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=90))
+    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=55))
     assert run.state == "complete"
     assert value(run, "knee.at_once") == 4
-    ceiling = 4 * 16 / (0.020 + 15 * 0.004)
+    ceiling = 4 * 16 / (0.010 + 15 * 0.003)
     assert 0.6 * ceiling < value(run, "knee.tokens_per_second") <= 1.15 * ceiling
     assert value(run, "knee.within_objective_at_once") == 4
     labels = [batch.label for batch in run.parts[0].batches]

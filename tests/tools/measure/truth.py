@@ -47,6 +47,8 @@ class Truth:
     writes: Callable[[bytes], list[bytes]] = lambda data: [data]
     """How the bytes of one event are cut before they are sent."""
     key: str = ""
+    stall: float = 0.5
+    """Seconds of the pause of a reply with that fault."""
     models: dict[str, Any] = field(default_factory=lambda: {"id": "truth", "owned_by": "nobody"})
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -189,7 +191,7 @@ async def _reply(truth: Truth, writer: asyncio.StreamWriter, head: str, body: di
             if fault == "cut":
                 return False
             writer.write({"junk": _chunk(b"data: {not json\n\n"), "told": _chunk(TOLD)}.get(fault, b""))
-            shift = {"stall": 1.1, "hang": 30.0}.get(fault, 0.0)
+            shift = {"stall": truth.stall, "hang": 30.0}.get(fault, 0.0)
         due = truth.pause(arrived + ttft + truth.itl * position + shift)
         if (wait := due - time.perf_counter()) > 0:
             await asyncio.sleep(wait)

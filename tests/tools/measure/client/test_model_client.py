@@ -35,11 +35,11 @@ def test_a_reply_has_the_servers_timing_its_tokens_and_its_text(serve: Any, with
 
 
 def test_all_requests_of_a_batch_are_in_flight_together_and_none_is_lost(serve: Any, with_client: Any) -> None:
-    truth = serve(ttft=0.2)
+    truth = serve(ttft=0.1)
     batch: Batch = with_client(truth, lambda client: client.together(fixed(40)))
     assert [reply.kind for reply in batch.replies] == ["ok"] * 40
     assert truth.most_together == 40
-    assert batch.wall >= 0.2 + 11 * 0.0005
+    assert batch.wall >= 0.1 + 11 * 0.0005
 
 
 def test_in_flight_never_has_more_streams_than_asked_and_keeps_the_order(serve: Any, with_client: Any) -> None:
@@ -62,6 +62,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.usefixtures("short_stalls")
 def test_every_fault_has_its_kind_and_leaves_the_others_alone(serve: Any, with_client: Any) -> None:
     faults = ["", *FAULTS, "nousage", "slow"]
     truth = serve(fault=lambda _n, body: faults[int(body["messages"][0]["content"].split()[1])])
@@ -92,7 +93,7 @@ def test_a_retry_after_is_kept_and_nothing_is_tried_again(serve: Any, with_clien
 
 
 def test_silence_from_the_start_is_a_timeout_and_silence_later_a_stall(serve: Any, with_client: Any) -> None:
-    limits = Limits(first=0.2, gap=0.2)
+    limits = Limits(first=0.1, gap=0.1)
     silent, hanging = serve(fault=lambda *_: "silent"), serve(fault=lambda *_: "hang")
     ask = lambda client: client.one(fixed(1)[0])  # noqa: E731 - said twice
     assert with_client(silent, ask, limits).kind == "timeout"

@@ -42,7 +42,7 @@ def test_a_closed_loop_hides_the_stalls_that_an_open_loop_shows(serve: Serve, tm
     """5 ms a reply. The closed loop of one stream asks one request in a stall. Users ask on: 40 % of theirs wait,
     evenly from 0 to 240 ms, so that 30 % of all wait longer than 60 ms, and a tenth longer than 180."""
     truth = serve(ttft=0.004, itl=0.001, pause=stalls)
-    options = ("paced.rates=60", "paced.seconds=1.2", "paced.arrivals=even", "paced.shape=0/2")
+    options = ("paced.rates=60", "paced.seconds=0.6", "paced.arrivals=even", "paced.shape=0/2")
     run = run_of(truth, tmp_path, "paced", *options, levels=(1,), objective=Objective(ttft_ms=SLOW_MS))
     assert slow(run, "closed loop") <= 1 / 8
     assert 0.22 < slow(run, "60_per_second") < 0.5
@@ -54,7 +54,7 @@ def test_a_closed_loop_hides_the_stalls_that_an_open_loop_shows(serve: Serve, tm
 
 def test_a_steady_server_keeps_up_with_every_rate(serve: Serve, tmp_path: Path) -> None:
     truth = serve(ttft=0.004, itl=0.0005)
-    run = run_of(truth, tmp_path, "paced", "paced.rates=40,80", "paced.seconds=0.4", "paced.shape=0/8", levels=(2,))
+    run = run_of(truth, tmp_path, "paced", "paced.rates=40,80", "paced.seconds=0.3", "paced.shape=0/8", levels=(2,))
     assert run.state == "complete"
     assert value(run, "paced.kept_up_per_second") > 50
     assert 4 <= value(run, "paced.40_per_second.ttft_p50_ms") < 60
@@ -65,25 +65,25 @@ def test_a_steady_server_keeps_up_with_every_rate(serve: Serve, tmp_path: Path) 
 def test_a_rate_above_what_is_served_is_not_kept_up_with(serve: Serve, tmp_path: Path) -> None:
     """One slot, 10 ms a reply: 100 a second at most. At 300 a second the queue grows, and so do the times from due."""
     truth = serve(ttft=0.008, itl=0.002, slots=1)
-    options = ("paced.rates=40,300", "paced.seconds=0.4", "paced.arrivals=even", "paced.shape=0/2")
+    options = ("paced.rates=40,300", "paced.seconds=0.25", "paced.arrivals=even", "paced.shape=0/2")
     run = run_of(truth, tmp_path, "paced", *options, levels=(1,))
     assert value(run, "paced.kept_up_per_second") == pytest.approx(40)
-    assert value(run, "paced.300_per_second.ttft_p90_ms") > 500
+    assert value(run, "paced.300_per_second.ttft_p90_ms") > 300
     assert value(run, "paced.300_per_second.tokens_per_second") < 2 * 110
 
 
 def test_a_wait_for_a_place_counts_from_when_the_request_was_due(serve: Serve, tmp_path: Path) -> None:
     truth = serve(ttft=0.025, itl=0.001)
-    options = ("paced.rates=200", "paced.seconds=0.3", "paced.arrivals=even", "paced.shape=0/2", "paced.most=2")
+    options = ("paced.rates=200", "paced.seconds=0.2", "paced.arrivals=even", "paced.shape=0/2", "paced.most=2")
     run = run_of(truth, tmp_path, "paced", *options, levels=(1,))
     assert truth.most_together <= 2
-    assert value(run, "paced.200_per_second.ttft_p90_ms") > 250
-    assert value(run, "paced.200_per_second.sent_late_p99_ms") > 250
+    assert value(run, "paced.200_per_second.ttft_p90_ms") > 150
+    assert value(run, "paced.200_per_second.sent_late_p99_ms") > 150
 
 
 def test_nothing_that_fails_is_kept_or_timed(serve: Serve, tmp_path: Path) -> None:
     truth = serve(ttft=0.004, itl=0.0005, fault=lambda n, _body: "500" if n % 2 == 0 else "")
-    options = ("paced.rates=80", "paced.seconds=0.4", "paced.arrivals=even", "paced.shape=0/8")
+    options = ("paced.rates=80", "paced.seconds=0.25", "paced.arrivals=even", "paced.shape=0/8")
     run = run_of(truth, tmp_path, "paced", *options, levels=(2,), objective=Objective(ttft_ms=1_000))
     assert value(run, "paced.80_per_second.kept_percent") == pytest.approx(50, abs=4)
     kept = run.figure("paced.kept_up_per_second")
