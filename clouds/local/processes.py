@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -77,14 +78,34 @@ def _unmark(value: str) -> Started | None:
 
 def scan(home: Path, name: str | None = None) -> tuple[Found, ...]:
     """Every live process of ours under this home, supervisors first."""
+    found = [each for each in live() if each.started.home == str(home) and name in {None, each.started.name}]
+    return tuple(sorted(found, key=lambda each: (each.role != "supervisor", each.created)))
+
+
+def live() -> Iterator[Found]:
+    """Every live process of ours, whatever its home."""
     import psutil
 
-    found = [
-        each
-        for process in psutil.process_iter()
-        if (each := _look(process)) and each.started.home == str(home) and name in {None, each.started.name}
-    ]
-    return tuple(sorted(found, key=lambda each: (each.role != "supervisor", each.created)))
+    for pid in psutil.pids():
+        if _worth_a_look(pid):
+            with suppress(psutil.Error):
+                found = _look(psutil.Process(pid))
+                if found is not None:
+                    yield found
+
+
+def _worth_a_look(pid: int) -> bool:
+    """False when the raw bytes already say that it is not ours, as of nearly all: half of the time of a scan."""
+    if sys.platform != "linux":
+        return True
+    for name, word in (("cmdline", SUPERVISOR), ("environ", MARK)):
+        try:
+            with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a Path costs as much as the read
+                if word.encode() in file.read():
+                    return True
+        except OSError:
+            continue  # ended meanwhile, or somebody else's
+    return False
 
 
 def look(pid: int, created: float, start: str) -> Found | None:

@@ -119,7 +119,7 @@ def nothing_is_left(home: Path) -> bool:
     return processes(home) == []
 
 
-DEPLOY = {
+DEPLOY: dict[str, Any] = {
     "tool": "deploy_endpoint", "cloud": "local", "model": "tiny-random", "name": "k", "ttl_hours": 0.1,
     "engine_settings": SETTINGS,
 }  # fmt: skip

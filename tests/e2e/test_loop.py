@@ -33,7 +33,7 @@ async def test_an_endpoint_outlives_its_server_and_the_next_does_all_with_it_on_
     assert (await two.call("deploy_endpoint", **same, engine_settings=settings))["already_there"] is True
     other = await two.client.call_tool("deploy_endpoint", {**same, "engine_settings": {**settings, "slots": 1}})
     assert other.is_error
-    assert other.structured_content["error"]["kind"] == "conflict"  # type: ignore[index]
+    assert other.structured_content["error"]["kind"] == "conflict"
     assert "slots" in other.content[0].text  # type: ignore[union-attr]
     assert (await two.call("query_model", endpoint="long", prompt="Hello", max_tokens=8))["completion_tokens"] == 8
     runs = {row["run"] for row in (await two.call("list_runs", contains="long"))["rows"]}

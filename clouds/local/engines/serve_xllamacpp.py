@@ -6,6 +6,7 @@ python -m clouds.local.engines.serve_xllamacpp --model FILE --host 127.0.0.1 --p
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import sys
 import threading
@@ -18,6 +19,8 @@ from clouds.local import tether
 from clouds.local.engines.llamacpp import FLAGS
 from clouds.local.flags import Flag
 
+LOG, FLUSH = "_Z15common_log_mainv", "_Z16common_log_flushP10common_log"
+"""The C++ functions that give the engine's log, and that return once it is written."""
 Set = Callable[[Any, Any, Any], None]
 """xllamacpp, its CommonParams, the value."""
 
@@ -123,6 +126,23 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
+def _write_log(package: Any) -> None:
+    """Its log is written by a thread of its own: let it say all that it has to, which is why it does not serve.
+
+    Its functions have C++ names (symbols of xllamacpp 2026.10, read 2026-11-30); a build without them gets some time.
+    """
+    try:
+        library = ctypes.CDLL(package.xllamacpp.__file__)
+        get, flush = library[LOG], library[FLUSH]
+    except (AttributeError, OSError):
+        time.sleep(0.5)
+        return
+    get.restype = ctypes.c_void_p
+    flush.argtypes = [ctypes.c_void_p]
+    flush.restype = None
+    flush(get())
+
+
 def main() -> int:
     """Serve until killed; 1 when the model could not be loaded (the engine has then said why)."""
     parent = os.getppid()
@@ -134,8 +154,8 @@ def main() -> int:
     try:
         server = xllamacpp.Server(params(xllamacpp, given))
     except RuntimeError as error:
+        _write_log(xllamacpp)
         print(f"error: {error}", file=sys.stderr)
-        time.sleep(0.2)  # its log is written by a thread of its own: let it say why
         return 1
     while server.listening_address:
         time.sleep(3600)

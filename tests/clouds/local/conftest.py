@@ -16,6 +16,8 @@ from clouds.local.endpoints.llama import Llama
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef, Scope, Setting
 from tools.ledger import Book
 
+FOREIGN = {"AWS_SECRET_ACCESS_KEY": "secret", "LLAMA_ARG_HOST": "0.0.0.0", "OMP_WAIT_POLICY": "passive"}  # noqa: S104 - it must not get through
+"""Variables that are set where the standing endpoint is made: only the last is an engine's business."""
 FAST: Mapping[str, Setting] = {"threads": 1, "slots": 1, "context": 256}
 
 
@@ -105,14 +107,7 @@ def waiting(seconds: float) -> Iterator[float]:
 
 def ours(under: Path) -> list[int]:
     """Every process of ours whose home is under this folder."""
-    import psutil
-
-    homes = set()
-    for process in psutil.process_iter():
-        found = processes._look(process)
-        if found and Path(found.started.home).is_relative_to(under):
-            homes.add((process.pid, found.started.home))
-    return sorted(pid for pid, _ in homes)
+    return sorted(each.pid for each in processes.live() if Path(each.started.home).is_relative_to(under))
 
 
 @pytest.fixture(autouse=True)
@@ -141,6 +136,23 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     yield bench
     for endpoint in bench.llama.list(scope=Scope()).found:
         bench.delete(EndpointRef.parse(endpoint.ref))
+    bench.book.close()
+
+
+Standing = tuple[Bench, DeploymentPlan]
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """One ready endpoint, for tests that leave it as they found it. A credential was set where it was made."""
+    bench = Bench(tmp_path_factory.mktemp("standing") / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in FOREIGN.items():
+            patch.setenv(name, value)
+        plan = bench.deploy("one", slots=2, context=512, flags="--cache-type-k q8_0 --flash-attn on")
+    yield bench, plan
+    bench.delete(plan.ref)
+    assert ours(bench.home) == []
     bench.book.close()
 
 

@@ -1,4 +1,6 @@
-"""Runs one call of the local service again and again, and kills itself outright (SIGKILL) at its 1st, 2nd, ... step.
+"""Runs one call of the local service again and again, and kills itself outright (SIGKILL) at the steps that are named.
+
+    killed_at_step.py ROOT create|update|delete 1-99      at its 1st, 2nd, ... step, until it was not killed
 
 A step is each write to the ledger or a file, each process start and each signal; between two of them nothing changes,
 so after each one is every moment there is. Every try has a home of its own, `ROOT/<number>`. Prints one line a try: its
@@ -23,6 +25,7 @@ from clouds.models import Change, DeploymentSpec
 from tools.ledger import Book
 
 ROOT, ACTION = Path(sys.argv[1]), sys.argv[2]
+FIRST, LAST = map(int, sys.argv[3].split("-"))
 SETTINGS = {"threads": 1, "slots": 1, "context": 256}
 
 
@@ -88,7 +91,7 @@ if __name__ == "__main__":
     steps.watch(processes, "end")
     steps.watch(subprocess.Popen, "__init__")
     steps.watch(tiny, "write")
-    for number in range(1, 100):
+    for number in range(FIRST, LAST + 1):
         home = ROOT / str(number)
         home.mkdir()
         child = os.fork()

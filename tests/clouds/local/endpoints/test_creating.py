@@ -14,18 +14,19 @@ import pytest
 from clouds.errors import Cancelled, CloudError, Conflict, InvalidInput
 from clouds.local import processes
 from clouds.local.endpoints import starting
+from tests.clouds.local.conftest import FOREIGN
 
 
-def test_created_again_it_is_the_same_process(bench: Any) -> None:
-    plan = bench.deploy("one")
+def test_created_again_it_is_the_same_process(standing: Any) -> None:
+    bench, plan = standing
     first = bench.supervisor(plan.ref)
     assert bench.create(plan).state == "ready"
     assert bench.supervisor(plan.ref) == first
     assert bench.steps(plan.deployment) == [("MakeModel", "done"), ("StartEngine", "done")]
 
 
-def test_a_name_that_another_deployment_has_is_a_conflict(bench: Any) -> None:
-    plan = bench.deploy("one")
+def test_a_name_that_another_deployment_has_is_a_conflict(standing: Any) -> None:
+    bench, plan = standing
     with pytest.raises(Conflict, match=f"deployment {plan.deployment} has that name"):
         bench.create(replace(plan, deployment="d-other"))
     assert bench.llama.get(plan.ref).state == "ready"
@@ -137,20 +138,16 @@ def test_a_process_that_never_claims_its_name_is_an_error_with_its_last_words(
     assert bench.steps(plan.deployment)[-1] == ("StartEngine", "undone")
 
 
-def test_the_supervisor_gets_no_credential_and_no_engine_variable(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("LLAMA_ARG_HOST", "0.0.0.0")  # noqa: S104 - it must not get through
-    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
-    plan = bench.deploy("one")
+def test_the_supervisor_gets_no_credential_and_no_engine_variable(standing: Any) -> None:
+    bench, plan = standing
     for found in processes.scan(bench.home):
         names = {part.partition("=")[0] for part in Path(f"/proc/{found.pid}/environ").read_text().split("\0")}
-        assert "OMP_WAIT_POLICY" in names
-        assert not names & {"AWS_SECRET_ACCESS_KEY", "LLAMA_ARG_HOST", "MODELRIG_HOME"}
+        assert names & {*FOREIGN, "MODELRIG_HOME"} == {"OMP_WAIT_POLICY"}
     assert bench.llama.get(plan.ref).state == "ready"
 
 
-def test_a_step_in_the_ledger_says_how_to_find_the_process(bench: Any) -> None:
-    plan = bench.deploy("one")
+def test_a_step_in_the_ledger_says_how_to_find_the_process(standing: Any) -> None:
+    bench, plan = standing
     state = json.loads((bench.home / "local" / "one" / "state.json").read_text())
     result = bench.book.steps(plan.deployment)[-1].result
     assert {name: result[name] for name in ("pid", "created", "port", "command")} == {
@@ -160,10 +157,10 @@ def test_a_step_in_the_ledger_says_how_to_find_the_process(bench: Any) -> None:
     assert bench.book.facts(plan.deployment)["key_file"].endswith("local/one/key")
 
 
-def test_the_supervisor_is_nobodys_child_and_ignores_a_closed_terminal(bench: Any) -> None:
+def test_the_supervisor_is_nobodys_child_and_ignores_a_closed_terminal(standing: Any) -> None:
     import psutil
 
-    plan = bench.deploy("one")
+    bench, plan = standing
     process = psutil.Process(bench.supervisor(plan.ref).pid)
     assert psutil.Process() not in process.parents()
     process.send_signal(signal.SIGHUP)

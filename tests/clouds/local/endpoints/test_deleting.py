@@ -103,9 +103,9 @@ def test_two_deletions_at_once_both_end_well(bench: Any) -> None:
 
 
 def test_a_call_that_does_not_give_way_is_a_conflict_and_nothing_is_lost(
-    bench: Any, monkeypatch: pytest.MonkeyPatch
+    standing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = bench.deploy("one")
+    bench, plan = standing
     monkeypatch.setattr("clouds.local.endpoints.deleting.WAIT", 0.1)
     guard = Lock(Place(bench.home, "one").guard)
     assert guard.take()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,8 +44,8 @@ def test_a_pid_that_somebody_else_has_now_is_not_taken_for_ours(bench: Any, stra
     assert processes.created(stranger) > 0, "the stranger was left alone"
 
 
-def test_a_process_is_only_ours_with_its_own_start_word_and_time(bench: Any) -> None:
-    plan = bench.deploy("one")
+def test_a_process_is_only_ours_with_its_own_start_word_and_time(standing: Any) -> None:
+    bench, plan = standing
     found = bench.supervisor(plan.ref)
     start = found.started.start
     assert processes.look(found.pid, found.created, start) == found
@@ -86,22 +85,19 @@ def test_an_interrupted_creation_is_listed_as_failed_with_what_to_do(bench: Any)
     assert bench.delete(EndpointRef.parse(endpoint.ref)).gone
 
 
-def test_lists_hold_every_endpoint_of_this_home_and_no_other(bench: Any, benches: Any, tmp_path: Path) -> None:
-    other = benches(tmp_path / "other")
-    bench.create(bench.begin(bench.plan("one")))
-    plan = other.begin(other.plan("elsewhere"))
-    other.create(plan)
-    assert bench.names() == ["one"]
-    assert other.names() == ["elsewhere"]
+def test_lists_hold_every_endpoint_of_this_home_and_no_other(standing: Any, bench: Any) -> None:
+    other, _ = standing
+    bench.create(bench.begin(bench.plan("elsewhere")))
+    assert bench.names() == ["elsewhere"]
+    assert other.names() == ["one"]
     assert bench.llama.list(scope=Scope(location="us-east-1")).found == ()
-    assert other.delete(plan.ref).gone
 
 
 def test_processes_that_cannot_be_listed_are_unread_and_not_absent(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied() -> Any:
         raise PermissionError("denied")
 
-    monkeypatch.setattr("psutil.process_iter", denied)
+    monkeypatch.setattr("psutil.pids", denied)
     listed = bench.llama.list(scope=Scope())
     assert not listed.complete
     assert listed.unread[0].reason == "PermissionError: denied"

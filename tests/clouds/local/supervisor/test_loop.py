@@ -50,10 +50,10 @@ def test_a_port_that_is_fixed_is_the_one_that_is_used(bench: Any) -> None:
     assert again.spec == plan.spec, "its own port is not taken by somebody else"
 
 
-def test_only_this_machine_can_reach_it(bench: Any) -> None:
+def test_only_this_machine_can_reach_it(standing: Any) -> None:
     import psutil
 
-    bench.deploy("one")
+    bench, _ = standing
     listening = [
         connection.laddr.ip
         for found in processes.scan(bench.home)
@@ -120,8 +120,8 @@ def test_a_free_port_is_free() -> None:
         taken.bind(("127.0.0.1", engine.free_port()))
 
 
-def test_the_files_of_an_endpoint_are_its_owners_alone(bench: Any) -> None:
-    bench.deploy("one")
+def test_the_files_of_an_endpoint_are_its_owners_alone(standing: Any) -> None:
+    bench, _ = standing
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (bench.home / "local" / "one").iterdir()}
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
 
