@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import json
 import re
 import subprocess
 import sys
@@ -195,23 +196,53 @@ def test_no_module_is_longer_than_the_limit() -> None:
     assert {path: lines for path, lines in lengths.items() if lines > LONGEST} == {}
 
 
-START = """
-import sys, tools.registry.serving
-def found():
-    heavy = set(name.split('.')[0] for name in sys.modules) & {heavy!r}
-    return sorted(heavy), sorted(name for name in sys.modules if name.startswith({ours!r}))
-print(found())
+STAGES = """
+import json, sys
+def loaded():
+    print(json.dumps(sorted(sys.modules)))
+import tools.ledger, tools.operations, tools.confirm
+loaded()
+from tools import tool
+tool("list_endpoints")
+loaded()
+import tools.registry.serving
+loaded()
 import numpy, tools.measure.stats
-print(found())
+loaded()
 """
 OURS = (
     "tools.deploy", "tools.measure", "tools.waste", "clouds.local", "clouds.aws", "clouds.gcp", "clouds.azure",
 )  # fmt: skip
 
 
-def test_starting_the_server_imports_no_sdk_engine_or_tool_module() -> None:
-    code = START.format(heavy=HEAVY, ours=OURS)
-    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
-    start, bitten = out.stdout.splitlines()
-    assert start == "([], [])"
-    assert bitten == "(['numpy'], ['tools.measure', 'tools.measure.stats'])", "the rule sees what is imported"
+@pytest.fixture(scope="module")
+def stages() -> list[set[str]]:
+    """What a process has loaded after the ledger, after one tool, with the server, and after more than it may."""
+    command = [sys.executable, "-c", STAGES]
+    out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    return [set(json.loads(line)) for line in out.stdout.splitlines()]
+
+
+def too_much(loaded: set[str]) -> tuple[list[str], list[str]]:
+    heavy = {name.split(".")[0] for name in loaded} & HEAVY
+    return sorted(heavy), sorted(name for name in loaded if name.startswith(OURS))
+
+
+def test_starting_the_server_imports_no_sdk_engine_or_tool_module(stages: list[set[str]]) -> None:
+    assert "mcp" in stages[2]
+    assert too_much(stages[2]) == ([], [])
+
+
+def test_the_start_rule_bites(stages: list[set[str]]) -> None:
+    assert too_much(stages[3]) == (["numpy"], ["tools.measure", "tools.measure.stats"])
+
+
+def test_importing_the_ledger_imports_no_heavy_package(stages: list[set[str]]) -> None:
+    assert "tools.ledger" in stages[0]
+    assert stages[0] & {"mcp", "pydantic", "asyncio", *HEAVY} == set()
+
+
+def test_asking_for_one_tool_imports_no_other_one(stages: list[set[str]]) -> None:
+    others = {"tools.deploy", "tools.quota", "tools.waste.scan", "tools.measure.job"}
+    assert "tools.endpoints" in stages[1]
+    assert stages[1] & others == set()
