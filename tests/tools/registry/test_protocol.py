@@ -105,17 +105,18 @@ async def test_the_skills_are_prompts(era: str, tmp_path: Path) -> None:
     assert "endpoint" in text.text  # type: ignore[union-attr]
 
 
+HOSTILE = ("x" * 1_000_000, "a\x00b", "../../etc/passwd", "$(reboot)", "`id`", "a;b", "a:b:c:d:e", "ü:ü:ü:ü")
+
+
 @eras
-@pytest.mark.parametrize(
-    "hostile", ["x" * 1_000_000, "a\x00b", "../../etc/passwd", "$(reboot)", "`id`", "a;b", "a:b:c:d:e", "ü:ü:ü:ü"]
-)
-async def test_a_hostile_ref_is_refused_before_anything_happens(era: str, tmp_path: Path, hostile: str) -> None:
+async def test_a_hostile_ref_is_refused_before_anything_happens(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
-        result = await client.call_tool("get_endpoint", {"ref": hostile})
-    assert result.is_error
-    assert result.structured_content["error"]["kind"] in {"invalid_input", "not_found"}  # type: ignore[index]
-    assert result.structured_content["error"]["sent"] is False  # type: ignore[index]
-    assert len(text_of(result)) < 1_000
+        for hostile in HOSTILE:
+            result = await client.call_tool("get_endpoint", {"ref": hostile})
+            assert result.is_error, hostile
+            assert result.structured_content["error"]["kind"] in {"invalid_input", "not_found"}, hostile  # type: ignore[index]
+            assert result.structured_content["error"]["sent"] is False, hostile  # type: ignore[index]
+            assert len(text_of(result)) < 1_000, hostile
 
 
 @eras

@@ -10,9 +10,10 @@ from clouds.errors import InvalidInput
 from tools.measure.checkpoint.opening import open_checkpoint
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "tiny.gguf"
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all: nobody writes to it."""
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_block_count(2)
     writer.add_head_count_kv([1, 2])
