@@ -16,7 +16,7 @@ from clouds.errors import Cancelled
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef
 from clouds.replay import Tap
 from tests.clouds.azure.rig import Credential
-from tests.clouds.azure.simulator import ID, TENANT, Seam, Subscription, ml
+from tests.clouds.azure.simulator import ID, TENANT, Boot, Seam, Subscription, ml
 from tools.ledger import Book
 
 REGIONS = ("swedencentral", "westus3")
@@ -104,9 +104,13 @@ REF = EndpointRef("azure", "containerapps", "swedencentral", "gemma")
 ML_REF = EndpointRef("azure", "ml", "swedencentral", "gemma")
 
 
+QUICK = Boot(12.0, 30.0, lines=tuple((at / 4, line) for at, line in Boot().lines))
+
+
 def usual() -> Subscription:
     """One GPU of each kind free and allowed in each of two regions, and a workspace in the first."""
     account = Subscription()
+    account.boot, account.environment_takes, account.app_takes = QUICK, 20.0, 10.0
     for region in REGIONS:
         account.offered[region] = PROFILES
         for card, usd in (("T4", 0.0002), ("A100-80GB", 0.0007)):

@@ -13,7 +13,7 @@ from tests.clouds.azure.simulator import Boot
 def test_another_end_moves_the_scheduled_one_and_the_tags(rig: Rig) -> None:
     rig.deploy(settings={"min_replicas": 1})
     endpoint = rig.apps.update(REF, Change(ttl_hours=10), rig.book, rig.heard)
-    assert endpoint.expires == "2026-11-30T01:03:30Z"
+    assert endpoint.expires == "2026-11-30T01:01:20Z"
     rig.account.clock.sleep(9 * 3600)
     assert len(rig.account.billing()) == 1
     rig.account.clock.sleep(3700)

@@ -10,7 +10,7 @@ from clouds.errors import Conflict, NotFound
 from clouds.models import EndpointRef, Scope
 from tests.clouds.azure.endpoints import rig as rigs
 from tests.clouds.azure.endpoints.rig import REF, Rig
-from tests.clouds.azure.simulator import ID, Fault, Killed, groups
+from tests.clouds.azure.simulator import ID, Boot, Fault, Killed, groups
 
 
 def test_looking_at_an_app_that_scaled_to_zero_leaves_it_there(rig: Rig) -> None:
@@ -28,6 +28,7 @@ def test_looking_at_an_app_that_scaled_to_zero_leaves_it_there(rig: Rig) -> None
 
 
 def test_a_ready_app_says_all_that_is_known_of_it(rig: Rig) -> None:
+    rig.account.boot = Boot()
     made = rig.deploy()
     seen = rig.apps.get(REF)
     assert seen.model_copy(update={"phases": made.phases}) == made
@@ -79,6 +80,7 @@ def test_a_subscription_that_cannot_be_read_is_said(rig: Rig) -> None:
 
 
 def test_lines_come_from_the_replica_and_go_with_it(rig: Rig) -> None:
+    rig.account.boot = Boot()
     rig.deploy()
     page = rig.apps.logs(REF, since=timedelta(hours=1), limit=2)
     assert page.lines == (
