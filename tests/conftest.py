@@ -98,6 +98,13 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> pytest.TestReport |
     return pytest.TestReport(nodeid, location, {}, "passed", None, when, duration=duration)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """What was never closed is found here, once: pytest looks twice more, at all that is alive."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A data directory for each test; it is made by who uses it."""

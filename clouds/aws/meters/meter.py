@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from clouds.aws.pricelist import Offer
 from clouds.pricetable import Row
@@ -47,8 +48,7 @@ class Meter:
 
     def covers(self, key: str) -> bool:
         """Whether a key of the table is one that this meter makes."""
-        pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(self.key))
-        return re.fullmatch(pattern, key) is not None
+        return _covering(self.key).fullmatch(key) is not None
 
     def key_of(self, offer: Offer) -> str | None:
         """The key that an offer makes; None for one that this meter must not take."""
@@ -65,6 +65,11 @@ class Meter:
                 return None
             parts[part] = word
         return self.key.format(**parts)
+
+
+@cache
+def _covering(key: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(key)))
 
 
 def maker(key: str, meters: Iterable[Meter]) -> Meter | None:

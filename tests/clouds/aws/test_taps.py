@@ -148,9 +148,7 @@ def test_a_guard_refuses_below_the_client_whatever_method_was_called() -> None:
 def test_a_recorder_writes_what_the_network_answered_and_nothing_of_how_we_sign_in(tmp_path: Path) -> None:
     session = frugal(recorded())
     attach(session, [Recorder(tmp_path / "new", source="a test", on=date(2026, 11, 29))])
-    xml = (
-        b"<R><GetCallerIdentityResult><Account>644160558196</Account></GetCallerIdentityResult><AssumeRoleResult/></R>"
-    )
+    xml = b"<Response><GetCallerIdentityResult><Account>644160558196</Account></GetCallerIdentityResult><AssumeRoleResult/></Response>"
 
     def network(request: Any, **_: Any) -> AWSResponse:
         return AWSResponse(request.url, 200, {}, _Raw(xml))
@@ -180,7 +178,9 @@ def test_threads_share_a_client_of_a_replay() -> None:
 def test_another_session_is_untouched() -> None:
     attach(frugal(recorded()), [replay("ec2")])
     other = frugal(recorded()).create_client("ec2", "us-east-2")
-    other.meta.events.register("before-send.ec2", lambda request, **_: AWSResponse(request.url, 200, {}, _Raw(b"<r/>")))
+    other.meta.events.register(
+        "before-send.ec2", lambda request, **_: AWSResponse(request.url, 200, {}, _Raw(b"<DescribeVolumesResponse/>"))
+    )
     assert other.describe_volumes()["ResponseMetadata"]["HTTPStatusCode"] == 200
 
 
