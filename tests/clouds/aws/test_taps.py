@@ -148,7 +148,10 @@ def test_a_guard_refuses_below_the_client_whatever_method_was_called() -> None:
 def test_a_recorder_writes_what_the_network_answered_and_nothing_of_how_we_sign_in(tmp_path: Path) -> None:
     session = frugal(recorded())
     attach(session, [Recorder(tmp_path / "new", source="a test", on=date(2026, 11, 29))])
-    xml = b"<Response><GetCallerIdentityResult><Account>644160558196</Account></GetCallerIdentityResult><AssumeRoleResult/></Response>"
+    xml = (
+        b"<Response><GetCallerIdentityResult><Account>644160558196</Account></GetCallerIdentityResult>"
+        b"<AssumeRoleResult/></Response>"
+    )
 
     def network(request: Any, **_: Any) -> AWSResponse:
         return AWSResponse(request.url, 200, {}, _Raw(xml))
