@@ -148,8 +148,11 @@ def sql(row: Mapping[str, Any]) -> tuple[Meter, ...]:
     )
 
 
-_SQL_DISKS = frozenset({"us-central1", "europe-west2"})
-"""Where SSD storage of Cloud SQL has a rate of each availability; elsewhere the table knows one, which is no lower than
+_SQL_DISKS = frozenset(
+    {("us-central1", ""), ("us-central1", "-regional"), ("europe-west2", ""), ("europe-west2", "-regional"),
+     ("us-east1", "")}
+)  # fmt: skip
+"""Where SSD storage of Cloud SQL has a rate of that availability; elsewhere the table knows one, which is no lower than
 that of regional storage: $0.42 a GiB in us-central1, where six sources say $0.17 and $0.34 (2026-11-29)."""
 
 
@@ -158,8 +161,8 @@ def sql_disk(row: Mapping[str, Any]) -> tuple[Meter, bool]:
     settings = row.get("settings") or {}
     place, gib = str(row.get("region") or ""), number(settings.get("dataDiskSizeGb"))
     kind = {"PD_HDD": "hdd", "HYPERDISK_BALANCED": "hyperdisk"}.get(str(settings.get("dataDiskType")), "ssd")
-    if kind == "ssd" and place in _SQL_DISKS:
-        more = "-regional" if settings.get("availabilityType") == "REGIONAL" else ""
+    more = "-regional" if settings.get("availabilityType") == "REGIONAL" else ""
+    if kind == "ssd" and (place, more) in _SQL_DISKS:
         return Meter(f"cloudsql-disk/ssd{more}", "GiB-month", gib, place), True
     return Meter(f"cloudsql-storage/{kind}", "GiB-month", gib, place), False
 

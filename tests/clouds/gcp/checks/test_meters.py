@@ -88,6 +88,20 @@ def test_a_regional_database_has_rates_of_its_own_and_an_odd_tier_none() -> None
     assert BOOK.price(odd.key, odd.location) is None
 
 
+@pytest.mark.parametrize(
+    ("region", "availability", "key", "exact"),
+    [("us-east1", "ZONAL", "cloudsql-disk/ssd", True), ("us-central1", "REGIONAL", "cloudsql-disk/ssd-regional", True),
+     ("us-east1", "REGIONAL", "cloudsql-storage/ssd", False), ("europe-west1", "ZONAL", "cloudsql-storage/ssd", False)],
+)  # fmt: skip
+def test_storage_of_a_database_has_the_rate_of_its_availability_or_one_that_is_no_lower(
+    region: str, availability: str, key: str, exact: bool
+) -> None:
+    row = {"region": region, "settings": {"availabilityType": availability, "dataDiskSizeGb": "10"}}
+    line, known = meters.sql_disk(row)
+    assert (line.key, line.quantity, known) == (key, 10.0, exact)
+    assert BOOK.price(line.key, line.location) is not None
+
+
 def test_a_model_of_provisioning_is_read_from_the_schedule() -> None:
     words: list[Any] = [
         {"provisioningModel": "FLEX_START"},
