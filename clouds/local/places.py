@@ -1,11 +1,9 @@
-"""Where one endpoint keeps its files: `home/local/<name>/`. Standard library only: the supervisor reads this too."""
+"""Where one endpoint keeps its files: `home/local/<name>/`. The supervisor reads this too: few imports at its top."""
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +74,9 @@ class Place:
 
     def remove(self) -> None:
         """Take the folder away in one step, then its files: an interrupted removal is never half an endpoint."""
-        gone = self.folder.parent / f".gone-{secrets.token_hex(8)}"
+        import shutil
+
+        gone = self.folder.parent / f".gone-{os.urandom(8).hex()}"
         try:
             self.folder.rename(gone)
         except FileNotFoundError:
@@ -97,13 +97,15 @@ def places(home: Path) -> Iterator[Place]:
 
 def sweep(home: Path) -> None:
     """Remove what interrupted removals left."""
+    import shutil
+
     for rest in (home / "local").glob(".gone-*"):
         shutil.rmtree(rest, ignore_errors=True)
 
 
 def write(path: Path, value: Mapping[str, Any]) -> None:
     """Write JSON in one step, 0600: a reader sees the old or the new, never a part."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             json.dump(value, file, indent=1)
@@ -129,6 +131,8 @@ def make_key(path: Path) -> str:
 
     Engines print the last four characters of a key in their log (llama.cpp, read 2026-11-29): those are no secret here.
     """
+    import secrets
+
     path.unlink(missing_ok=True)
     key = f"{secrets.token_urlsafe(32)}-key"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:

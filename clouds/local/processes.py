@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -184,7 +185,14 @@ def gone(found: Sequence[Found], seconds: float) -> bool:
 
 
 def created(pid: int) -> float:
-    """When a process started, in seconds since 1970."""
+    """When a process started, in seconds since 1970.
+
+    On Linux as psutil has it, without psutil, whose import is a third of a supervisor's start.
+    """
+    if sys.platform == "linux":
+        ticks = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
+        booted = next(line for line in Path("/proc/stat").read_text("ascii").splitlines() if line.startswith("btime"))
+        return int(ticks) / os.sysconf("SC_CLK_TCK") + float(booted.split()[1])
     import psutil
 
     return float(psutil.Process(pid).create_time())

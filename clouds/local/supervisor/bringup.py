@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable
@@ -50,6 +49,8 @@ def digest(path: Path) -> str:
     """The sha256 of a model's file; empty for a folder or one of several parts."""
     if not path.is_file() or "-of-" in path.name:
         return ""
+    import hashlib
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

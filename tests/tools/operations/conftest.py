@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tools.ledger import Book, Operation
+from tools.operations import start
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,7 +42,7 @@ def execute(tool, arguments, progress):
     if tool == "sleep":
         try:
             progress.report("sleeping", 0, 60)
-            progress.sleep(60)
+            progress.sleep(300)
         except Cancelled:
             mark("undone")
             raise
@@ -69,9 +71,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> tuple[str, ...]:
-    script = tmp_path / "program.py"
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    script = tmp_path_factory.mktemp("program") / "program.py"
     script.write_text(PROGRAM.format(root=str(ROOT)), encoding="utf-8")
     return (sys.executable, str(script))
 
@@ -79,6 +81,12 @@ def program(tmp_path: Path) -> tuple[str, ...]:
 @pytest.fixture
 def book(home: Path) -> Iterator[Book]:
     """A ledger; whatever worker is left when the test ends is ended too."""
+    with ended_with_its_workers(home) as opened:
+        yield opened
+
+
+@contextmanager
+def ended_with_its_workers(home: Path) -> Iterator[Book]:
     with Book(home) as opened:
         yield opened
         for each in opened.operations.unfinished():
@@ -88,20 +96,40 @@ def book(home: Path) -> Iterator[Book]:
                     process.kill()
 
 
+@dataclass(frozen=True)
+class Sleeping:
+    """An operation whose worker sleeps, and has said so, for tests that leave it sleeping."""
+
+    book: Book
+    id: str
+
+    @property
+    def now(self) -> Operation:
+        return self.book.operations.get(self.id)
+
+
+@pytest.fixture(scope="session")
+def sleeping(program: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sleeping]:
+    with ended_with_its_workers(tmp_path_factory.mktemp("sleeping") / "home") as book:
+        made = Sleeping(book, start(book, "sleep", {}, program=program).id)
+        _wait_until(lambda: made.now.message)
+        yield made
+
+
 Until = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
 def until() -> Until:
     """Wait for something that another process does; fails after ten seconds."""
+    return _wait_until
 
-    def wait(true: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 10
-        while not true():
-            assert time.monotonic() < deadline, "it did not come true within 10 s"
-            time.sleep(0.005)
 
-    return wait
+def _wait_until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true within 10 s"
+        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from clouds.errors import InvalidInput, NotFound
+from tests.tools.operations.conftest import Sleeping
 from tools.ledger import Book, Operation
 from tools.ledger.alive import alive
 from tools.operations import cancel, find, log_file, resume, start
@@ -34,14 +35,12 @@ def killed(book: Book, operation: Operation, until: Until) -> None:
     until(lambda: not alive(book.operations.get(operation.id)))
 
 
-def test_a_worker_outlives_and_is_not_bound_to_its_starter(book: Book, program: Program, until: Until) -> None:
-    operation = start(book, "sleep", {}, program=program)
-    until(lambda: book.operations.get(operation.id).state == "running")
-    assert operation.pid is not None
-    assert os.getsid(operation.pid) == operation.pid
-    assert log_file(book, operation.id).stat().st_mode & 0o777 == 0o600
-    command = psutil.Process(operation.pid).cmdline()
-    assert command[-3:] == [program[1], "work", operation.id]
+def test_a_worker_outlives_and_is_not_bound_to_its_starter(sleeping: Sleeping, program: Program) -> None:
+    pid = sleeping.now.pid
+    assert pid is not None
+    assert os.getsid(pid) == pid
+    assert log_file(sleeping.book, sleeping.id).stat().st_mode & 0o777 == 0o600
+    assert psutil.Process(pid).cmdline()[-3:] == [program[1], "work", sleeping.id]
 
 
 def test_a_secret_is_refused_before_anything_is_written(book: Book, program: Program) -> None:
@@ -81,13 +80,13 @@ def test_after_three_workers_it_has_failed_and_says_where_to_look(book: Book, pr
     assert resume(book, program=program) == ()
 
 
-def test_a_worker_that_lives_is_left_alone(book: Book, program: Program, until: Until) -> None:
-    operation = start(book, "sleep", {}, program=program)
-    until(lambda: book.operations.get(operation.id).state == "running")
+def test_a_worker_that_lives_is_left_alone(sleeping: Sleeping, program: Program) -> None:
+    book, began = sleeping.book, sleeping.now.process_created
     assert resume(book, program=program) == ()
-    rewritten(book, operation.id, process_created=1.0)  # as after the clock was set: its heartbeat is fresh
+    rewritten(book, sleeping.id, process_created=1.0)  # as after the clock was set: its heartbeat is fresh
     assert resume(book, program=program) == ()
-    assert book.operations.get(operation.id).attempt == 1
+    rewritten(book, sleeping.id, process_created=began)
+    assert sleeping.now.attempt == 1
 
 
 def rewritten(book: Book, operation: str, **values: object) -> None:

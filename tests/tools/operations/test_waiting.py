@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
 import pytest
 
 from clouds.errors import Cancelled, NotFound
+from tests.tools.operations.conftest import Sleeping
 from tools.ledger import Book
 from tools.operations import start, wait
 from tools.progress import CallProgress
@@ -21,26 +23,38 @@ def test_waiting_ends_when_the_operation_does(book: Book, program: Program) -> N
     assert wait(book, operation.id, 20, CallProgress(), program=program).state == "done"
 
 
-def test_waiting_passes_progress_on_once(book: Book, program: Program, until: Callable[..., None]) -> None:
+def test_waiting_passes_progress_on_once(sleeping: Sleeping, program: Program) -> None:
     said: list[tuple[str, float | None, float | None]] = []
-    operation = start(book, "sleep", {}, program=program)
-    until(lambda: book.operations.get(operation.id).message)
     progress = CallProgress(lambda *where: said.append(where))
-    assert wait(book, operation.id, 0.1, progress, program=program).state == "running"
+    assert wait(sleeping.book, sleeping.id, 0.1, progress, program=program).state == "running"
     assert said == [("sleeping", 0.0, 60.0)]
 
 
-def test_waiting_ends_with_its_time_and_the_work_goes_on(book: Book, program: Program) -> None:
-    operation = start(book, "sleep", {}, program=program)
+def test_waiting_ends_with_its_time_and_the_work_goes_on(sleeping: Sleeping, program: Program) -> None:
     begun = time.monotonic()
-    found = wait(book, operation.id, 0.05, CallProgress(), program=program)
-    assert not found.over
+    assert not wait(sleeping.book, sleeping.id, 0.05, CallProgress(), program=program).over
     assert time.monotonic() - begun >= 0.05
+    assert not sleeping.now.cancel_requested
 
 
-def test_not_waiting_is_one_look(book: Book, program: Program) -> None:
-    operation = start(book, "sleep", {}, program=program)
-    assert wait(book, operation.id, 0, CallProgress(), program=program).state in {"queued", "running"}
+def test_waiting_ends_with_the_callers_input_and_the_work_goes_on(sleeping: Sleeping, program: Program) -> None:
+    ending, slept = threading.Event(), []
+
+    class Progress(CallProgress):
+        def sleep(self, seconds: float) -> None:
+            slept.append(seconds)
+            ending.set()
+
+    found = wait(sleeping.book, sleeping.id, 20, Progress(), program=program, ending=ending)
+    assert (found.state, len(slept), sleeping.now.cancel_requested) == ("running", 1, False)
+
+
+def test_not_waiting_is_one_look(sleeping: Sleeping, program: Program) -> None:
+    class Awake(CallProgress):
+        def sleep(self, seconds: float) -> None:
+            pytest.fail(f"it would have slept {seconds} s")
+
+    assert wait(sleeping.book, sleeping.id, 0, Awake(), program=program).state == "running"
 
 
 def test_a_caller_that_goes_away_is_let_go_when_the_work_is_undone(book: Book, program: Program, marks: Marks) -> None:

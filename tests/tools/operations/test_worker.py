@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from clouds.errors import Cancelled, NoCapacity
+from tests.tools.operations.conftest import Sleeping
 from tools.ledger import Book, Operation
 from tools.operations import WorkerProgress, run_worker, start
 from tools.secrecy import WITHHELD
@@ -168,24 +169,19 @@ def test_work_whose_ledger_is_held_by_somebody_else_goes_on(home: Path, capfd: p
     assert (found.result, found.message) == ({"ended": "well"}, "held up")
 
 
-def test_progress_is_seen_from_outside_while_it_works(book: Book, program: Program, until: Callable[..., None]) -> None:
-    operation = start(book, "sleep", {}, program=program)
-    until(lambda: book.operations.get(operation.id).message)
-    found = book.operations.get(operation.id)
+def test_progress_is_seen_from_outside_while_it_works(sleeping: Sleeping) -> None:
+    found = sleeping.now
     assert (found.state, found.message, found.done, found.total) == ("running", "sleeping", 0.0, 60.0)
 
 
-def test_a_second_worker_of_the_same_operation_leaves(
-    book: Book, program: Program, home: Path, until: Callable[..., None], marks: Callable[[], list[str]]
-) -> None:
-    operation = start(book, "sleep", {}, program=program)
-    until(lambda: book.operations.get(operation.id).message)
+def test_a_second_worker_of_the_same_operation_leaves(sleeping: Sleeping, program: Program) -> None:
+    home = sleeping.book.home
     environment = {**os.environ, "MODELRIG_HOME": str(home)}
     second = subprocess.run(
-        (*program, "work", operation.id), env=environment, capture_output=True, timeout=20, check=False
+        (*program, "work", sleeping.id), env=environment, capture_output=True, timeout=20, check=False
     )
-    assert (second.returncode, second.stderr.decode()) == (3, f"{operation.id}: nothing to do here\n")
-    assert marks() == ["sleep attempt 1"]
+    assert (second.returncode, second.stderr.decode()) == (3, f"{sleeping.id}: nothing to do here\n")
+    assert (home / "marks").read_text("utf-8") == "sleep attempt 1\n"
 
 
 def test_a_worker_of_an_unknown_operation_leaves(book: Book) -> None:

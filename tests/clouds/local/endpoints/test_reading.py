@@ -54,6 +54,12 @@ def test_a_process_is_only_ours_with_its_own_start_word_and_time(standing: Any) 
     assert processes.look(2**22 - 7, found.created, start) is None
 
 
+def test_a_start_is_read_as_psutil_reads_it(stranger: int) -> None:
+    import psutil
+
+    assert processes.created(stranger) == pytest.approx(psutil.Process(stranger).create_time(), abs=0.02)
+
+
 COMMAND = processes.command(processes.Started("/h", "one", "d-1", "ab"))
 MENTIONS = [
     ["grep", " ".join(COMMAND)],

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,8 @@ if not pathlib.Path("tried").exists():
     pathlib.Path("tried").write_text("x")
     sys.exit("error: could not bind to port")
 """
-FAKE = '''#!/usr/bin/env -S python3 -S
+FAKE = f"#!{sys.executable} -S"
+FAKE += '''
 """Answers as llama-server and vllm do, as far as the supervisor asks, and insists on the key."""
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
