@@ -40,5 +40,6 @@ def about_signing_in(tenant: str = "") -> str:
 
 def bounded(text: str, limit: int = 600) -> str:
     """Words from outside on one line, cut where they get long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    plain = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    line = " ".join(plain.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

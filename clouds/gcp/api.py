@@ -254,7 +254,9 @@ class GcpApi:
     def _pace(self, service: str, account: str) -> Pace:
         """Google counts by service and project: one project's crowd does not hold up another's."""
         with self._lock:
-            return self._paces.setdefault((service, account), Pace(sleep=self._sleep))
+            if (service, account) not in self._paces:
+                self._paces[service, account] = Pace(sleep=self._sleep)
+            return self._paces[service, account]
 
     def metadata(self, path: str) -> str:
         """What the metadata service of this machine says; empty when it does not. Raises Unreachable."""

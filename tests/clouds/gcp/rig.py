@@ -22,6 +22,7 @@ from clouds.gcp.prices import GcpPrices
 from clouds.gcp.quotas import GcpQuotas
 from clouds.gcp.session import Session, Source
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint
+from tests import ledgers
 from tests.clouds.gcp.simulator import NAME, Project, Seam, boot
 from tools.ledger import Book
 
@@ -145,7 +146,7 @@ def rig(home: Path, project: Project | None = None, *, engine_port: int = 9) -> 
         made,
         seam,
         api,
-        Book(home, clock=made.now),
+        Book(ledgers.lay(home), clock=made.now),
         Heard(made),
         Gce(*ports, open_tunnel=open_tunnel, **common),
         Tpu(*ports, open_tunnel=open_tunnel, **common),

@@ -77,20 +77,15 @@ def test_what_a_list_could_not_see_is_kept_over_its_pages(google: Google) -> Non
     assert gaps(answer) == ("zones/c", "zones/a: UNREACHABLE: zone is down")
 
 
-def test_a_list_that_gives_the_same_page_for_ever_is_ended(google: Google) -> None:
-    google.on(str(NODES), {"nodes": [], "nextPageToken": "again"})
-    with pytest.raises(Unexpected, match="the same page twice"):
-        google.api().send(NODES, scope=HERE)
-    assert len(google.asked) == 2
-
-
-def test_a_list_without_an_end_is_left(google: Google, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("tokens", "words", "sent"), [("aaaaaaaa", "the same page", 2), ("abcdefgh", "no last", 4)])
+def test_a_list_without_an_end_is_ended(
+    tokens: str, words: str, sent: int, google: Google, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("clouds.gcp.pages.MOST", 3)
-    tokens = iter(range(9))
-    google.on(str(NODES), lambda _asked: {"nodes": [], "nextPageToken": str(next(tokens))})
-    with pytest.raises(Unexpected, match="no last page"):
+    google.on(str(NODES), [{"nodes": [], "nextPageToken": token} for token in tokens])
+    with pytest.raises(Unexpected, match=words):
         google.api().send(NODES, scope=HERE)
-    assert len(google.asked) == 4
+    assert len(google.asked) == sent
 
 
 def test_pages_can_be_read_one_by_one(google: Google) -> None:

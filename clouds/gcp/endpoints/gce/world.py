@@ -169,5 +169,9 @@ def held_of(row: Mapping[str, Any]) -> Held:
 
 def clean(text: str) -> tuple[str, ...]:
     """Lines of a console: control characters out, each bounded, empty ones dropped. They are data."""
-    lines = ("".join(char if char.isprintable() else " " for char in line).strip() for line in text.splitlines())
+    lines = (_plain(line).strip() for line in text.splitlines())
     return tuple(line[:2000] for line in lines if line)
+
+
+def _plain(line: str) -> str:
+    return line if line.isprintable() else "".join(char if char.isprintable() else " " for char in line)

@@ -15,6 +15,7 @@ from clouds.azure.prices import AzurePrices
 from clouds.errors import Cancelled
 from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef
 from clouds.replay import Tap
+from tests import ledgers
 from tests.clouds.azure.rig import Credential
 from tests.clouds.azure.simulator import ID, TENANT, Boot, Seam, Subscription, ml
 from tools.ledger import Book
@@ -148,4 +149,4 @@ def rig(home: Path, account: Subscription | None = None, *, taps: tuple[Tap, ...
     prices, web = AzurePrices(api, home, now=made.now), Web(inner=seam)
     apps = ContainerApps(api, prices, home, web, now=made.now, pause=made.clock.sleep)
     endpoints = Ml(api, prices, web, now=made.now, pause=made.clock.sleep)
-    return Rig(made, seam, api, Book(home, clock=made.now), heard, apps, endpoints)
+    return Rig(made, seam, api, Book(ledgers.lay(home), clock=made.now), heard, apps, endpoints)
