@@ -55,14 +55,14 @@ def iterator() -> type:
     """The SDK's iterator over pages, with a `watch` that is put to each one made."""
     from botocore.paginate import PageIterator
 
-    class Watched(PageIterator):  # type: ignore[misc]  # botocore has no types
+    class Watched(PageIterator):  # type: ignore[type-arg]  # of pages of any form
         """Raises Unexpected in the middle where the pages cannot be."""
 
         watch: Watch
 
         def __iter__(self) -> Iterator[Any]:
             for page in super().__iter__():
-                self.watch.page(key.search(page) for key in self.result_keys)
+                self.watch.page(key.search(page) for key in self.result_keys or ())
                 yield page
 
     return Watched

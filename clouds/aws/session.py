@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clouds.aws import parsing
+
 if TYPE_CHECKING:
     from botocore.loaders import Loader
     from botocore.session import Session
@@ -114,7 +116,7 @@ def frugal(session: Session) -> Session:
     dateutil (botocore 1.44.8, 2026-11-29). Both are components that a session takes and gives by name.
     """
     session.register_component("data_loader", models(session.get_config_variable("data_path")))
-    session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=moment)
+    session.register_component("response_parser_factory", parsing.factory(timestamp_parser=moment))
     return session
 
 

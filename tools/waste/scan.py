@@ -128,6 +128,7 @@ def _one(
     heard.who.append(Who(name, who.principal, who.account, who.kind))
     if not checks:
         return
+    heard.checks += [check.id for check in checks]
     survey = Survey(pack, reading_api(cloud, pack), who.account, now, progress)
     looked = survey.run(checks, wanted.scopes)
     rates = Rates(cloud.prices, why=pack.without_rate, home=pack.home)
@@ -140,7 +141,6 @@ def _one(
     heard.exceptions += words
     heard.dates |= rates.dates
     heard.excludes += [word for word in pack.excludes if word not in heard.excludes]
-    heard.checks += [check.id for check in checks]
     if pack.by_account:
         heard.by_account.add(name)
     _hear(name, who, looked, heard)

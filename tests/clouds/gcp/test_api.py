@@ -78,9 +78,7 @@ def test_what_a_list_could_not_see_is_kept_over_its_pages(google: Google) -> Non
 
 
 @pytest.mark.parametrize(("tokens", "words", "sent"), [("aaaaaaaa", "the same page", 2), ("abcdefgh", "no last", 4)])
-def test_a_list_without_an_end_is_ended(
-    tokens: str, words: str, sent: int, google: Google, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_without_an_end_is_ended(google: Google, monkeypatch: Any, tokens: str, words: str, sent: int) -> None:
     monkeypatch.setattr("clouds.gcp.pages.MOST", 3)
     google.on(str(NODES), [{"nodes": [], "nextPageToken": token} for token in tokens])
     with pytest.raises(Unexpected, match=words):

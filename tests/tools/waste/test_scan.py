@@ -2,16 +2,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from clouds.base import Cloud, Missing
-from clouds.errors import ApiDisabled, Cancelled, InvalidInput, NotSignedIn, Throttled, Unreachable
+from clouds.errors import ApiDisabled, Cancelled, InvalidInput, NotSignedIn, PermissionMissing, Throttled, Unreachable
 from clouds.models import Call, Scope
 from tests.tools.waste import toy
 from tests.tools.waste.toy import denied, disk, look, machine
 from tools.progress import CallProgress
 from tools.waste.scan import ReadsOnly, Wanted, scan
+
+
+def test_a_cloud_whose_places_cannot_be_listed_is_denied_and_its_checks_are_still_known() -> None:
+    class Closed(toy.Network):
+        def send(self, call: Call, *, scope: Scope) -> Any:
+            if call.operation == "ListPlaces":
+                raise PermissionMissing("listing places", code="Denied", fix="Ask for it.")
+            return super().send(call, scope=scope)
+
+    found = look({}, network=Closed({}), wanted=Wanted(checks=("disk-free",)))
+    assert (found.complete, [end.ended for end in found.scopes], found.checks) == (False, ["denied"], ("disk-free",))
 
 
 def test_a_free_disk_is_found_named_priced_and_dated() -> None:
