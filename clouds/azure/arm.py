@@ -18,7 +18,7 @@ from clouds.azure.wire import TENANT, client, trusted
 from clouds.azure.words import REMEDIES, bounded
 from clouds.errors import Unexpected, Unreachable
 from clouds.replay import Request, Tap
-from clouds.replay.rest import named, replied
+from clouds.replay.rest import address, named, replied
 
 if TYPE_CHECKING:
     from httpx2 import BaseTransport, Client
@@ -154,7 +154,10 @@ class Arm:
             reply = replied(self._taps, ask.request)
             if reply is None:
                 extensions = {**named(ask.request, asked=True), TENANT: tenant}
-                response = self._http().request(ask.method, url, json=ask.body, extensions=extensions)
+                response = self._http().request(ask.method, address(url), json=ask.body, extensions=extensions)
+                if ask.method == "GET" and response.status_code == 200 and not response.content:
+                    words = "status 200 and nothing else"  # no list of Azure is empty so: it says `"value": []`
+                    raise Unexpected(tried, answered=words, code="200", fix="Repeat this call; look at the proxy.")
                 return Reply(response.status_code, _parsed(response.content), dict(response.headers))
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.PoolTimeout) as error:
             words, name = bounded(str(error), 200), type(error).__name__

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import httpx2
 
 READ_TIMEOUT = 75
+BETWEEN = "Something between this machine and Google answered; look at the proxy."
 
 
 @cache
@@ -64,7 +65,7 @@ def exchanged(
     """Send once; the answer's body. Raises CloudError: `Unreachable.sent` says whether Google may have heard it."""
     import httpx2
 
-    from clouds.replay.rest import Reply, named, replied
+    from clouds.replay.rest import Reply, address, named, replied
 
     tried, filled = f"{request}", request.parameters
     try:
@@ -78,7 +79,7 @@ def exchanged(
             if content is not None:
                 told["Content-Type"] = "application/json"
             extensions = named(request, asked=True)
-            response = sender().request(method.verb, url, content=content, headers=told, extensions=extensions)
+            response = sender().request(method.verb, address(url), content=content, headers=told, extensions=extensions)
             reply = Reply(response.status_code, response.content, response.headers)
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
         raise Unreachable(
@@ -91,6 +92,8 @@ def exchanged(
     except httpx2.HTTPError as error:
         fix = REMEDIES["unreachable"] if method.reads else REMEDIES["answer_lost"]
         raise Unreachable(tried, answered=errors.bounded(str(error)), code=type(error).__name__, fix=fix) from None
+    if method.reads and reply.status == 200 and not reply.content.strip():
+        raise Unexpected(tried, answered="status 200 and nothing else", code="200", fix=BETWEEN)  # no list is empty so
     return answered(reply.status, reply.content, reply.headers, tried)
 
 
@@ -107,6 +110,6 @@ def answered(status: int, content: bytes, headers: Mapping[str, str], tried: str
             tried,
             answered=errors.bounded(body, 200),
             code=str(status),
-            fix="Something between this machine and Google answered; look at the proxy.",
+            fix=BETWEEN,
         )
     return body

@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import Unexpected
 from clouds.replay.seam import Answer, Request, Tap, ask, tell
 
 if TYPE_CHECKING:
-    from httpx2 import BaseTransport
+    from httpx2 import URL, BaseTransport
 
 _KEY, _ASKED = "modelrig.request", "modelrig.asked"
 
@@ -44,6 +45,14 @@ def replied(taps: Sequence[Tap], request: Request) -> Reply | None:
 def named(request: Request, *, asked: bool = False) -> dict[str, Any]:
     """The extensions that carry a request's name down to the transport, and whether its taps were `asked` already."""
     return {_KEY: request, _ASKED: asked}
+
+
+@lru_cache(maxsize=512)
+def address(url: str) -> URL:
+    """An address, parsed: who waits for something asks the same one again and again. Raises httpx2.InvalidURL."""
+    import httpx2
+
+    return httpx2.URL(url)
 
 
 def transport(taps: Sequence[Tap], inner: BaseTransport | None = None) -> BaseTransport:

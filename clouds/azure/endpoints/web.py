@@ -85,17 +85,18 @@ class Web:
         import httpx2
 
         from clouds.replay import Request
-        from clouds.replay.rest import named
+        from clouds.replay.rest import address, named
 
-        place = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}{urlsplit(url).path}"
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc}{parts.path}"
         try:
             answer = self._client.request(
                 "GET" if body is None else "POST",
-                url,
+                address(url),
                 headers=dict(headers or {}),
                 content=None if body is None else json.dumps(body).encode(),
                 timeout=seconds,
-                extensions=named(Request("web", what, urlsplit(url).netloc)),
+                extensions=named(Request("web", what, parts.netloc)),
             )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             late = isinstance(error, httpx2.TimeoutException)
