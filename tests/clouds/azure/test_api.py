@@ -54,6 +54,12 @@ def test_an_empty_first_page_with_a_next_one_is_followed() -> None:
     assert names(api.send(APPS, scope=HERE)) == ["c"]
 
 
+def test_a_list_that_answers_nothing_at_all_is_no_empty_list() -> None:
+    api, _, _ = rig({f"GET {BASE}": (200, "")})
+    with pytest.raises(Unexpected, match="status 200 and nothing else"):
+        api.send(APPS, scope=HERE)
+
+
 def test_a_link_of_odata_is_followed_too() -> None:
     second = f"{ARM}{BASE}?page=2"
     first = {"value": [{"name": "a"}], "@odata.nextLink": second}

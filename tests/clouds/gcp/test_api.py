@@ -189,9 +189,10 @@ def test_a_dead_port_was_never_heard() -> None:
     api.close()
 
 
-def test_an_empty_answer_is_an_empty_body(google: Google) -> None:
+def test_a_list_that_answers_nothing_at_all_is_no_empty_list(google: Google) -> None:
     google.on(str(NODES), lambda _: (200, b""))
-    assert google.api().send(NODES, scope=HERE) == {}
+    with pytest.raises(Unexpected, match="200 and nothing else"):
+        google.api().send(NODES, scope=HERE)
 
 
 def test_a_project_that_nobody_named_is_said_before_anything_is_sent(google: Google) -> None:
