@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal, Protocol
 
 HOUR: Mapping[str, float] = {"1 Hour": 1, "1/Hour": 1}
@@ -33,6 +34,12 @@ class Listed(Protocol):
     def meter(self) -> str: ...  # noqa: D102
     @property
     def arm_sku(self) -> str: ...  # noqa: D102
+
+
+@cache
+def _pattern(key: str) -> re.Pattern[str]:
+    """What the keys that a rate makes look like."""
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(key)))
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,7 @@ class Rate:
 
     def values(self, key: str) -> Mapping[str, str] | None:
         """What a key of the table fills this rate's pattern with; None for a key of another rate."""
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(self.key))
-        found = re.fullmatch(pattern, key)
+        found = _pattern(self.key).fullmatch(key)
         return None if found is None else found.groupdict()
 
     def covers(self, key: str) -> bool:

@@ -39,13 +39,13 @@ def test_all_pages_are_joined_and_a_link_keeps_its_own_query() -> None:
     ]
 
 
-def test_a_thousand_pages_are_joined_in_their_order() -> None:
-    links = [f"{ARM}{BASE}?page={n}" for n in range(2, 1002)]
+def test_two_hundred_pages_are_joined_in_their_order() -> None:
+    links = [f"{ARM}{BASE}?page={n}" for n in range(2, 202)]
     answers: dict[str, Any] = {f"GET {BASE}": (200, page(1, "1", link=links[0]))}
     for n, (link, following) in enumerate(zip(links, [*links[1:], None], strict=True), 2):
         answers[f"GET {link}"] = (200, page(n, str(n), link=following))
     api, _, _ = rig(answers)
-    assert names(api.send(APPS, scope=HERE)) == [str(n) for n in range(1, 1002)]
+    assert names(api.send(APPS, scope=HERE)) == [str(n) for n in range(1, 202)]
 
 
 def test_an_empty_first_page_with_a_next_one_is_followed() -> None:

@@ -31,15 +31,20 @@ def test_every_scenario_of_a_check_gives_exactly_what_is_expected_of_it(check: W
     assert found == {name: each.expected for name, each in scenarios(check.id).items()}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-def test_every_check_has_a_waste_and_a_healthy_twin_made_of_fields_that_exist(check: WasteCheck) -> None:
-    every = list(scenarios(check.id).values())
-    assert len(every[0].expected["findings"]) == 1
-    assert any(not each.expected["findings"] and each.expected["complete"] for each in every[1:])
-    for each in every:
-        for operation, body in each.answers.items():
-            service, _, name = operation.partition(".")
-            assert wrong_answer(service, name, body) == []
+def test_every_check_has_a_waste_and_a_healthy_twin_made_of_fields_that_exist() -> None:
+    wrong: dict[str, list[str]] = {}
+    for check in CHECKS:
+        every = list(scenarios(check.id).values())
+        said = [] if len(every[0].expected["findings"]) == 1 else ["the first is not one waste"]
+        if not any(not each.expected["findings"] and each.expected["complete"] for each in every[1:]):
+            said.append("no healthy twin")
+        for each in every:
+            for operation, body in each.answers.items():
+                service, _, name = operation.partition(".")
+                said += wrong_answer(service, name, body)
+        if said:
+            wrong[check.id] = said
+    assert wrong == {}
 
 
 def listing(check: WasteCheck) -> tuple[str, list[str]]:
