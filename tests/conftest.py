@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import itertools
 import os
 import shutil
 import socket
 import tempfile
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
+HERE = Path(__file__).parent
 SCRUBBED = ("MODELRIG_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "CLAUDE_", "HF_", "CLOUDSDK_")
 KEPT = {"MODELRIG_ALL", "MODELRIG_LIVE", "MODELRIG_WHEELS", "MODELRIG_CLIENTS"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
@@ -37,10 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """What is collected lives to the end: looking for garbage in it was a third of the time that collecting took."""
     gc.disable()
     try:
+        if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+            _share_compiling(getattr(session.config, "workerinput", {}))
         return (yield)
     finally:
         gc.freeze()
@@ -114,6 +119,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def _share_compiling(worker: dict[str, Any]) -> None:
+    """Workers import the same modules in the same order, so that in a new clone each of them compiled all, just before
+    it could have found it done: each begins at another place."""
+    number, count = int(worker.get("workerid", "gw0")[2:]), int(worker.get("workercount", 1))
+    if number:
+        paths = sorted(HERE.rglob("test_*.py"))
+        start = len(paths) * number // count
+        for path in paths[start:] + paths[:start]:
+            with suppress(Exception, pytest.skip.Exception):  # what cannot be imported is told when it is collected
+                importlib.import_module(".".join(path.relative_to(HERE.parent).with_suffix("").parts))
 
 
 def _guarded(self: socket.socket, address: object) -> None:
