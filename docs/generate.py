@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,8 @@ def listed(tool: Tool) -> dict[str, Any]:
     }
 
 
-def reference() -> str:
-    """docs/tools.md."""
+def reference(entries: Sequence[dict[str, Any]]) -> str:
+    """docs/tools.md, out of what tools/list answers."""
     lines = [
         "# Tools",
         "",
@@ -53,7 +53,7 @@ def reference() -> str:
         "|---|---|---|",
     ]
     lines += [f"| [`{t.name}`](#{t.name}) | {WORDS[t.effect]} | {t.description.splitlines()[0]} |" for t in TOOLS]
-    for tool in TOOLS:
+    for tool, entry in zip(TOOLS, entries, strict=True):
         lines += [
             "",
             f"## {tool.name}",
@@ -64,9 +64,8 @@ def reference() -> str:
             "",
         ]
         lines += ["| argument | type | default | meaning |", "|---|---|---|---|"]
-        schema = binding.input_schema(tool, clouds.names())
         model = binding.arguments_model(tool)
-        for name, node in schema.get("properties", {}).items():
+        for name, node in entry["inputSchema"].get("properties", {}).items():
             info = model.model_fields[name]
             default = (
                 "required"
@@ -76,8 +75,7 @@ def reference() -> str:
                 else ""
             )
             lines.append(f"| `{name}` | {_type(node)} | {default} | {node.get('description', '')} |")
-        fields = schemas.output_schema(tool)["properties"]
-        lines += ["", "Answers: " + ", ".join(f"`{name}`" for name in fields) + "."]
+        lines += ["", "Answers: " + ", ".join(f"`{name}`" for name in entry["outputSchema"]["properties"]) + "."]
     return "\n".join(lines) + "\n"
 
 
@@ -163,10 +161,10 @@ def packs() -> Iterator[tuple[str, WastePack]]:
 
 def main(argv: list[str]) -> int:
     """Write or check; returns the exit status."""
+    entries = [listed(tool) for tool in TOOLS]
     wanted = {
-        ROOT / "tools" / "tools_list.json": json.dumps([listed(tool) for tool in TOOLS], indent=1, ensure_ascii=False)
-        + "\n",
-        ROOT / "docs" / "tools.md": reference(),
+        ROOT / "tools" / "tools_list.json": json.dumps(entries, indent=1, ensure_ascii=False) + "\n",
+        ROOT / "docs" / "tools.md": reference(entries),
         ROOT / "docs" / "run.schema.json": json.dumps(record.schema(), indent=1) + "\n",
         **{ROOT / "docs" / f"checks-{name}.md": checks(name, pack) for name, pack in packs()},
     }

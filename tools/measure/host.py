@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from time import perf_counter
@@ -61,6 +62,7 @@ def _cpu_times() -> tuple[float, float] | None:
     return None if stolen is None else (float(stolen), float(sum(times)))
 
 
+@cache
 def client_info(loop: str) -> ClientInfo:
     """Host, processor and versions; no user name and no path."""
     versions = {}

@@ -281,6 +281,6 @@ with Book(Path(sys.argv[2])) as book:
 
 
 def test_processes_that_make_the_file_at_once_all_get_the_same(home: Path) -> None:
-    assert together([(sys.executable, "-c", MAKER, str(ROOT), str(home))] * 3) == [0, 0, 0]
+    assert together([(sys.executable, "-c", MAKER, str(ROOT), str(home))] * 2) == [0, 0]
     with Book(home) as book:
-        assert book.journal.recent().total == 3
+        assert book.journal.recent().total == 2

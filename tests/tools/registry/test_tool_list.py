@@ -46,7 +46,7 @@ def test_the_snapshot_and_the_reference_are_what_the_tools_generate(
 ) -> None:
     made = generator()
     assert (made.main(["--check"]), capsys.readouterr().out) == (0, "")
-    monkeypatch.setattr(made, "reference", lambda: "another")
+    monkeypatch.setattr(made, "reference", lambda _: "another")
     monkeypatch.setattr(made, "packs", lambda: ())
     assert made.main(["--check"]) == 1
     assert capsys.readouterr().out == "docs/tools.md is not current: run `make docs` and commit it\n"
