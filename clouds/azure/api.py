@@ -209,14 +209,13 @@ class AzureApi:
 
     def _listing(self, call: Call, answer: Any, scope: Scope) -> Any:
         """A listing as it can be believed. Raises Unexpected for an answer that lists nothing and is not empty."""
-        what = sending(call, scope)
         if answer is None:
             answer = {"value": []}
-        if what.row.shape != "retail" and not isinstance(pages.listed(answer), list):
+        if row(call.service).shape != "retail" and not isinstance(pages.listed(answer), list):
             words = f"an answer without a list: {bounded(str(answer), 80)}"
             raise Unexpected(str(call), answered=words, fix=REMEDIES["unexpected"])
         if pages.listed(answer) == []:
-            self._believe(call, what)
+            self._believe(call, sending(call, scope))
         return answer
 
     def _believe(self, call: Call, what: Sending) -> None:

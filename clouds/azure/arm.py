@@ -149,10 +149,11 @@ class Arm:
         import httpx2
 
         tried = str(ask.request)
-        url = f"{ask.url}?{urlencode(ask.query)}" if ask.query else ask.url  # parsed once, and not again with its query
         try:
             reply = replied(self._taps, ask.request)
             if reply is None:
+                # parsed once, and not again with its query
+                url = f"{ask.url}?{urlencode(ask.query)}" if ask.query else ask.url
                 extensions = {**named(ask.request, asked=True), TENANT: tenant}
                 response = self._http().request(ask.method, address(url), json=ask.body, extensions=extensions)
                 if ask.method == "GET" and response.status_code == 200 and not response.content:

@@ -14,7 +14,7 @@ import pytest
 
 from clouds.gcp.checks import CHECKS
 from clouds.models.waste import Detail, Listing, WasteCheck
-from tests.clouds.gcp.checks.stage import DENIED, FIXTURES, OFF, SERIES, Account, Scenario, scenarios, seen, waste
+from tests.clouds.gcp.checks.stage import FIXTURES, OFF, SERIES, Account, Scenario, scenarios, seen, waste
 from tests.clouds.gcp.schemas import wrong_answer
 
 
@@ -55,16 +55,6 @@ def listing(check: WasteCheck) -> tuple[str, list[str]]:
         read = read.of
     assert isinstance(read, Listing)
     return f"{read.service}.{read.operation}", [*chain, f"{read.service}.{read.operation}"]
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-def test_a_denied_listing_is_unread_and_never_no_waste(check: WasteCheck, account: Account) -> None:
-    first, _ = listing(check)
-    result = account.scan(check.id, waste(check.id).but(**{first: DENIED}))
-    assert result.findings == ()
-    assert not result.complete
-    assert first in {gap.call for gap in result.unread}
-    assert "IAM_PERMISSION_DENIED" in result.unread[0].reason or "permission" in result.unread[0].reason
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)

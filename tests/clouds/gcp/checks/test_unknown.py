@@ -28,6 +28,7 @@ def test_every_single_read_that_is_denied_makes_the_scan_incomplete_and_is_named
         result = account.scan(check.id, scenario.but(**{operation: DENIED}))
         assert not result.complete, operation
         assert operation in {gap.call for gap in result.unread}
+        assert "ermission" in " ".join(gap.reason for gap in result.unread if gap.call == operation)
         assert result.findings == () or operation in NOT_NEEDED.get(check.id, ()), operation
 
 
