@@ -15,6 +15,7 @@ import pytest
 
 from tests.clouds.aws import rig as rigs
 from tests.clouds.aws.rig import FakeMachine, Rig
+from tests.clouds.aws.standing import standing
 
 
 class Engine(BaseHTTPRequestHandler):
@@ -53,6 +54,22 @@ def rig(tmp_path: Path, engine: int) -> Iterator[Rig]:
     """One L4 of each kind free and allowed in each of three regions."""
     with made(tmp_path) as ready:
         yield ready
+
+
+@pytest.fixture
+def deployed(tmp_path: Path, engine: int) -> Iterator[Rig]:
+    """The same after `rig.deploy()`."""
+    kept = standing("sagemaker")
+    with made(tmp_path) as ready:
+        yield kept.put(ready)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, engine: int) -> Iterator[Rig]:
+    """The same after `rig.deploy_machine()`."""
+    kept = standing("ec2")
+    with made(tmp_path) as ready:
+        yield kept.put(ready)
 
 
 @pytest.fixture

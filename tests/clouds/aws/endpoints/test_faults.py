@@ -103,7 +103,7 @@ def test_whatever_fails_nothing_is_lost_and_the_same_call_again_finishes(
     # a ledger for every case: in memory where there is such a place, since each commit is written through
     memory = Path("/dev/shm")  # noqa: S108 - a fresh folder in it
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as cases:
-        found = RESULTS[flow.name] = try_all(flow, moment, Path(cases), full=FULL, reads=1 if FULL or ALL else 4)
+        found = RESULTS[flow.name] = try_all(flow, moment, Path(cases), full=FULL, reads=1 if FULL or ALL else 8)
     assert found.wrong == []
 
 
@@ -149,7 +149,7 @@ def document() -> str:
         "",
         f"{tried} cases were tried on the simulated account (`docs/aws-simulator.md`): each call of each flow,",
         "in turn, in each of the eight ways below. Of a reading that is repeated while waiting, the first and the last",
-        "two were taken. A usual test run tries every call that changes something and every fourth reading in one of",
+        "two were taken. A usual test run tries every call that changes something and every eighth reading in one of",
         "the ways; with `MODELRIG_ALL=1` every call in one of them.",
         "",
         "After each case three things were checked, against the account itself and not against our own view of it:",

@@ -15,7 +15,7 @@ class Clock:
 
     def __init__(self, start: datetime = START) -> None:
         self.time = start
-        self._due: list[tuple[datetime, int, Callable[[], None]]] = []
+        self.due: list[tuple[datetime, int, Callable[[], None]]] = []
         self._order = count()
 
     def now(self) -> datetime:
@@ -26,12 +26,12 @@ class Clock:
         self.at(self.time + timedelta(seconds=seconds), run)
 
     def at(self, when: datetime, run: Callable[[], None]) -> None:
-        heapq.heappush(self._due, (max(when, self.time), next(self._order), run))
+        heapq.heappush(self.due, (max(when, self.time), next(self._order), run))
 
     def sleep(self, seconds: float) -> None:
         """Move on; everything due on the way happens at its own moment."""
         end = self.time + timedelta(seconds=seconds)
-        while self._due and self._due[0][0] <= end:
-            self.time, _, run = heapq.heappop(self._due)
+        while self.due and self.due[0][0] <= end:
+            self.time, _, run = heapq.heappop(self.due)
             run()
         self.time = end

@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from tests.clouds.aws.simulator.account import IAM_SETTLES_AFTER, ID, Account
@@ -127,10 +128,10 @@ def _start(account: Account, region: str, params: Params, kind: str, zone: str, 
     for spec in params.get("TagSpecifications", []):
         if spec["ResourceType"] == "instance":
             account.set_tags(instance, spec["Tags"])
-    account.clock.later(RUNNING_AFTER, lambda: _turn(account, region, instance, "pending", "running"))
+    account.clock.later(RUNNING_AFTER, partial(_turn, account, region, instance, "pending", "running"))
     if ends := re.search(r"OnCalendar=(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC", params.get("UserData", "")):
         when = datetime.fromisoformat(ends[1]).replace(tzinfo=UTC)
-        account.clock.at(when, lambda: end(account, region, instance, "Client.InstanceInitiatedShutdown"))
+        account.clock.at(when, partial(end, account, region, instance, "Client.InstanceInitiatedShutdown"))
     return instance
 
 
@@ -154,11 +155,16 @@ def end(account: Account, region: str, instance: str, why: str) -> None:
     row["state"], row["why"], row["bill"].end = "shutting-down", why, account.now()
     account[region].capacity[row["key"]] += 1
 
-    def gone() -> None:
-        row["state"], row["groups"] = "terminated", []
-        account.clock.later(FORGOTTEN_AFTER, lambda: account[region].instances.pop(instance, None) and None)
+    account.clock.later(TERMINATED_AFTER, partial(_gone, account, region, instance, row))
 
-    account.clock.later(TERMINATED_AFTER, gone)
+
+def _gone(account: Account, region: str, instance: str, row: dict[str, Any]) -> None:
+    row["state"], row["groups"] = "terminated", []
+    account.clock.later(FORGOTTEN_AFTER, partial(_forgotten, account, region, instance))
+
+
+def _forgotten(account: Account, region: str, instance: str) -> None:
+    account[region].instances.pop(instance, None)
 
 
 def terminate(account: Account, region: str, params: Params) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from tests.clouds.aws.simulator import boot
@@ -36,7 +37,7 @@ def create_endpoint(account: Account, region: str, params: Params) -> dict[str, 
     endpoint.deadline = account.now() + timedelta(seconds=min(wait, account.gives_up_after or wait))
     account[region].endpoints[name] = endpoint
     account.set_tags(arn, params.get("Tags", []))
-    account.clock.later(5, lambda: _place(account, region, endpoint))
+    account.clock.later(5, partial(_place, account, region, endpoint))
     return {"EndpointArn": arn}
 
 
@@ -62,18 +63,18 @@ def _place(account: Account, region: str, endpoint: EndpointState) -> None:
         if endpoint.deadline is not None and account.now() >= endpoint.deadline:
             _settle(account, endpoint, boot.NO_CAPACITY)
         else:
-            account.clock.later(LOOKS_AGAIN_AFTER, lambda: _place(account, region, endpoint))
+            account.clock.later(LOOKS_AGAIN_AFTER, partial(_place, account, region, endpoint))
         return
     free[kind] -= 1
     endpoint.placed = kind
     endpoint.bill = account.bill(f"endpoint {endpoint.name}", kind, region)
     plan: boot.Boot = account.boot
-    account.clock.later(plan.pulled, lambda: start_log(account, region, endpoint, plan))
+    account.clock.later(plan.pulled, partial(start_log, account, region, endpoint, plan))
     health = _variant(account, region, endpoint).get("ContainerStartupHealthCheckTimeoutInSeconds", 600)
     late = not plan.failure and plan.done > health
     end = min(plan.done, health + plan.pulled) if late or plan.failure else plan.done
     failure = boot.HEALTH_CHECK if late else plan.failure
-    account.clock.later(end, lambda: _booted(account, region, endpoint, failure))
+    account.clock.later(end, partial(_booted, account, region, endpoint, failure))
 
 
 def _booted(account: Account, region: str, endpoint: EndpointState, failure: str) -> None:
@@ -164,7 +165,7 @@ def delete_endpoint(account: Account, region: str, params: Params) -> None:
     if endpoint.status in IN_PROGRESS:
         raise validation(f'Cannot update in-progress endpoint "{endpoint.arn}".')
     endpoint.status, endpoint.serving, endpoint.modified = "Deleting", False, account.now()
-    account.clock.later(GONE_AFTER, lambda: _gone(account, region, endpoint))
+    account.clock.later(GONE_AFTER, partial(_gone, account, region, endpoint))
 
 
 def _gone(account: Account, region: str, endpoint: EndpointState) -> None:
@@ -184,7 +185,7 @@ def update_endpoint(account: Account, region: str, params: Params) -> dict[str, 
     before = endpoint.held
     endpoint.held = before + hold(account, region, kinds)
     endpoint.status, endpoint.modified, new = "Updating", account.now(), config["EndpointConfigName"]
-    account.clock.later(account.boot.done, lambda: _updated(account, region, endpoint, new, before, kinds))
+    account.clock.later(account.boot.done, partial(_updated, account, region, endpoint, new, before, kinds))
     return {"EndpointArn": endpoint.arn}
 
 

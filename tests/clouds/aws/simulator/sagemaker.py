@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from tests.clouds.aws.simulator import boot
@@ -184,4 +185,8 @@ def start_log(account: Account, region: str, endpoint: EndpointState, plan: boot
     stream = Stream(f"AllTraffic/{instance}", account.now())
     account[region].streams.setdefault(f"/aws/sagemaker/Endpoints/{endpoint.name}", {})[stream.name] = stream
     for at, line in plan.lines:
-        account.clock.later(at - plan.pulled, lambda line=line: stream.events.append((account.now(), line)))
+        account.clock.later(at - plan.pulled, partial(_written, account, stream, line))
+
+
+def _written(account: Account, stream: Stream, line: str) -> None:
+    stream.events.append((account.now(), line))

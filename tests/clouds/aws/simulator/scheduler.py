@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from tests.clouds.aws.simulator.account import Account
@@ -56,7 +57,7 @@ def _arm(account: Account, region: str, params: Params) -> None:
     first, every = _moments(account, params)
     row = {**params, "made": account.now()}
     account[region].schedules[params["Name"]] = row
-    account.clock.at(first, lambda: _fire(account, region, row, every, first))
+    account.clock.at(first, partial(_fire, account, region, row, every, first))
 
 
 def _moments(account: Account, params: Params) -> tuple[datetime, timedelta | None]:
@@ -89,7 +90,7 @@ def _fire(account: Account, region: str, row: dict[str, Any], every: timedelta |
     if every is not None:
         end = row.get("EndDate")
         if end is None or account.now() + every <= end:
-            account.clock.at(account.now() + every, lambda: _fire(account, region, row, every, account.now()))
+            account.clock.at(account.now() + every, partial(_fire, account, region, row, every, account.now() + every))
             return
     elif (
         refused
@@ -97,7 +98,7 @@ def _fire(account: Account, region: str, row: dict[str, Any], every: timedelta |
         and policy.get("MaximumRetryAttempts", 185)
         and account.now() - since < age
     ):
-        account.clock.later(RETRY_AFTER, lambda: _fire(account, region, row, None, since))
+        account.clock.later(RETRY_AFTER, partial(_fire, account, region, row, None, since))
         return
     if row.get("ActionAfterCompletion") == "DELETE":
         del account[region].schedules[row["Name"]]

@@ -53,11 +53,10 @@ def test_one_l4_is_deployed_and_ready_once_a_token_came_through_the_tunnel(rig: 
     assert [shell.closed for shell in rig.shells] == [True]
 
 
-def test_the_host_key_of_the_console_is_kept_before_the_engine_s_lines_push_it_out(rig: Rig) -> None:
-    rig.deploy_machine()
-    rig.account.console = ((0.0, "only engine lines now"),)
-    wire = rig.ec2.connect(REF)
-    assert rig.shells[-1].machine.host_key == boot.HOST_KEY
+def test_the_host_key_of_the_console_is_kept_before_the_engine_s_lines_push_it_out(machine: Rig) -> None:
+    machine.account.console = ((0.0, "only engine lines now"),)
+    wire = machine.ec2.connect(REF)
+    assert machine.shells[-1].machine.host_key == boot.HOST_KEY
     assert wire.close is not None
     wire.close()
 
@@ -132,14 +131,13 @@ def test_being_asked_to_stop_takes_the_machine_back(rig: Rig) -> None:
     assert empty(rig)
 
 
-def test_the_machine_ends_itself_when_nobody_is_there(rig: Rig) -> None:
-    rig.deploy_machine()
-    rig.until("18:59")
-    assert len(rig.account.billing()) == 1
-    rig.until("19:01")
-    assert rig.account.billing() == []
-    assert rig.ec2.get(REF).state in {"deleting", "deleted"}
-    assert [one.ref for one in rig.ec2.list(scope=Scope()).found if one.billing] == []
+def test_the_machine_ends_itself_when_nobody_is_there(machine: Rig) -> None:
+    machine.until("18:59")
+    assert len(machine.account.billing()) == 1
+    machine.until("19:01")
+    assert machine.account.billing() == []
+    assert machine.ec2.get(REF).state in {"deleting", "deleted"}
+    assert [one.ref for one in machine.ec2.list(scope=Scope()).found if one.billing] == []
 
 
 def test_the_same_call_after_its_end_starts_anew(rig: Rig) -> None:
@@ -173,13 +171,12 @@ def test_a_killed_run_is_taken_up_with_the_same_machine(rig: Rig) -> None:
     assert len(rig.account.bills) == 1
 
 
-def test_looking_sends_only_what_it_declares_to_read_and_no_token(rig: Rig) -> None:
-    rig.deploy_machine()
-    asked, before = len(Engine.asked), len(rig.seam.sent)
-    rig.ec2.get(REF)
-    rig.ec2.list(scope=Scope("us-east-1"))
-    page = rig.ec2.logs(REF, since=timedelta(hours=9), limit=3)
-    assert set(rig.seam.operations()[before:]) <= reads(rig.ec2.reads)
+def test_looking_sends_only_what_it_declares_to_read_and_no_token(machine: Rig) -> None:
+    asked, before = len(Engine.asked), len(machine.seam.sent)
+    machine.ec2.get(REF)
+    machine.ec2.list(scope=Scope("us-east-1"))
+    page = machine.ec2.logs(REF, since=timedelta(hours=9), limit=3)
+    assert set(machine.seam.operations()[before:]) <= reads(machine.ec2.reads)
     assert len(Engine.asked) == asked
     assert page.lines[-1].startswith("modelrig phase: engine answers at 2026-11-29T15:00")
     assert page.source.startswith("console of i-")
@@ -196,17 +193,16 @@ def test_a_secret_s_role_and_profile_are_made_waited_for_and_taken_back(rig: Rig
     assert empty(rig)
 
 
-def test_deleting_takes_machine_and_group_and_reads_them_back(rig: Rig) -> None:
-    rig.deploy_machine()
-    before = rig.steps()
-    deletion = rig.ec2.delete(REF, rig.book, rig.heard)
+def test_deleting_takes_machine_and_group_and_reads_them_back(machine: Rig) -> None:
+    before = machine.steps()
+    deletion = machine.ec2.delete(REF, machine.book, machine.heard)
     assert [(part.part, part.outcome) for part in deletion.parts] == [
         ("instance", "deleted"),
         ("security group modelrig-gemma-4-e2b", "deleted"),
     ]
     assert deletion.gone
-    assert empty(rig)
-    assert rig.steps()[:3] == [row.replace("done", "undone") for row in before[:3]]
+    assert empty(machine)
+    assert machine.steps()[:3] == [row.replace("done", "undone") for row in before[:3]]
 
 
 def test_deleting_what_is_not_there_is_a_success_that_says_so(rig: Rig) -> None:

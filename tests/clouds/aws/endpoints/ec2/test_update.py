@@ -16,14 +16,12 @@ QAT = "google/gemma-4-E2B-it-qat-w4a16-ct"
 
 
 @pytest.fixture
-def deployed(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Rig:
-    rig.deploy_machine()
-    (row,) = rig.account["us-east-1"].instances.values()
+def deployed(machine: Rig, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    (row,) = machine.account["us-east-1"].instances.values()
     text = row["params"]["UserData"]
     held = text.split("serving.json 0644 <<'MODELRIG'\n", 1)[1].split("\n", 1)[0]
     monkeypatch.setattr(FakeMachine, "answer", held)
-    rig.shells.clear()
-    return rig
+    return machine
 
 
 def test_a_new_end_moves_the_timer_on_the_machine_then_the_tags(deployed: Rig) -> None:

@@ -60,9 +60,8 @@ def test_the_engine_s_own_figures_are_those_of_the_article(rig: Rig) -> None:
     assert (engine.version, engine.context_tokens, engine.quantization) == ("0.30.0", 8192, "")
 
 
-def test_the_end_exists_before_anything_that_bills(rig: Rig) -> None:
-    rig.deploy()
-    sent = rig.seam.operations()
+def test_the_end_exists_before_anything_that_bills(deployed: Rig) -> None:
+    sent = deployed.seam.operations()
     assert max(at for at, name in enumerate(sent) if name == "scheduler.CreateSchedule") < sent.index(
         "sagemaker.CreateEndpoint"
     )
@@ -84,11 +83,10 @@ def test_what_is_sent_is_what_the_plan_showed_with_id_and_end_put_in(rig: Rig) -
     assert "DEPLOYMENT-ID" not in str([one.parameters for one in rig.seam.sent])
 
 
-def test_a_new_role_that_is_not_known_everywhere_yet_is_waited_for(rig: Rig) -> None:
-    rig.deploy()
-    models = [one.outcome for one in rig.seam.sent if str(one) == "sagemaker.CreateModel"]
+def test_a_new_role_that_is_not_known_everywhere_yet_is_waited_for(deployed: Rig) -> None:
+    models = [one.outcome for one in deployed.seam.sent if str(one) == "sagemaker.CreateModel"]
     assert models == ["ValidationException", "ValidationException", "ok"]
-    assert rig.steps().count("CreateModel done") == 1
+    assert deployed.steps().count("CreateModel done") == 1
 
 
 def test_waiting_for_capacity_is_told_from_loading_and_does_not_bill(rig: Rig) -> None:

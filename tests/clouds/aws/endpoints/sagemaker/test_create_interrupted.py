@@ -49,7 +49,7 @@ def test_it_ends_by_itself_however_the_scheduler_retries(rig: Rig, retries: bool
 @pytest.mark.parametrize("retries", [True, False])
 def test_an_end_that_comes_while_it_is_still_creating_is_kept_as_soon_as_it_settles(rig: Rig, retries: bool) -> None:
     rig.account.scheduler_retries = retries
-    rig.account.boot = replace(boot.VLLM, done=1700.0)
+    rig.account.boot = replace(boot.VLLM, done=1000.0)
     with pytest.raises(CloudError, match=r"only after its own end|was deleted meanwhile"):
         rig.deploy(ttl_hours=0.25)
     assert rig.account.billing() == []
@@ -69,7 +69,7 @@ def test_it_ends_also_when_nobody_is_there_and_it_was_still_creating(rig: Rig, r
         return False
 
     rig.account.scheduler_retries = retries
-    rig.account.boot, rig.heard.stop_when = replace(boot.VLLM, done=1700.0), die
+    rig.account.boot, rig.heard.stop_when = replace(boot.VLLM, done=1000.0), die
     with pytest.raises(Kill):
         rig.deploy(ttl_hours=0.25)
     rig.account.clock.sleep(3 * 3600)
@@ -133,15 +133,14 @@ def test_a_run_that_was_killed_while_it_waited_is_seen_to_be_unfinished(rig: Rig
     assert rig.book.unresolved(plan.deployment) == ()
 
 
-def test_a_name_that_another_deployment_has_is_refused_and_left_alone(rig: Rig) -> None:
-    rig.deploy()
-    stranger = replace(rig.plan(), deployment="d-other")
-    rig.book.deployments.ended(rig.book.deployments.live()[0].id, "so that the name is free in the ledger")
-    stranger = rig.begin(replace(stranger, deployment=""))
+def test_a_name_that_another_deployment_has_is_refused_and_left_alone(deployed: Rig) -> None:
+    stranger = replace(deployed.plan(), deployment="d-other")
+    deployed.book.deployments.ended(deployed.book.deployments.live()[0].id, "so that the name is free in the ledger")
+    stranger = deployed.begin(replace(stranger, deployment=""))
     with pytest.raises(Conflict, match="exists already and it belongs to deployment d-"):
-        rig.sagemaker.create(stranger, rig.book, rig.heard)
-    assert rig.account.billing() == ["endpoint gemma-4-e2b (ml.g6.xlarge, us-east-2)"]
-    assert rig.sagemaker.get(stranger.ref).state == "ready"
+        deployed.sagemaker.create(stranger, deployed.book, deployed.heard)
+    assert deployed.account.billing() == ["endpoint gemma-4-e2b (ml.g6.xlarge, us-east-2)"]
+    assert deployed.sagemaker.get(stranger.ref).state == "ready"
 
 
 def test_somebody_s_deletion_while_it_starts_is_said_and_not_undone_twice(rig: Rig) -> None:

@@ -19,9 +19,8 @@ KEPT = [
 ]
 
 
-def test_endpoint_config_model_and_schedules_go_in_that_order_and_are_read_back(rig: Rig) -> None:
-    rig.deploy()
-    deletion = rig.sagemaker.delete(REF, rig.book, rig.heard)
+def test_endpoint_config_model_and_schedules_go_in_that_order_and_are_read_back(deployed: Rig) -> None:
+    deletion = deployed.sagemaker.delete(REF, deployed.book, deployed.heard)
     assert deletion.gone
     assert [(part.part, part.outcome) for part in deletion.parts] == [
         ("endpoint gemma-4-e2b", "deleted"),
@@ -33,11 +32,11 @@ def test_endpoint_config_model_and_schedules_go_in_that_order_and_are_read_back(
         ("schedule modelrig-gemma-4-e2b-model", "deleted"),
         *KEPT,
     ]
-    assert rig.account.misuse == []
-    assert rig.account.billing() == []
-    rows = rig.book.steps(rig.book.deployments.live()[0].id)
+    assert deployed.account.misuse == []
+    assert deployed.account.billing() == []
+    rows = deployed.book.steps(deployed.book.deployments.live()[0].id)
     assert {step.state for step in rows if step.call.service in {"sagemaker", "scheduler"}} == {"undone"}
-    assert rig.book.unresolved() == ()
+    assert deployed.book.unresolved() == ()
 
 
 def test_deleting_what_is_not_there_is_a_success_that_says_so(rig: Rig) -> None:
@@ -85,20 +84,18 @@ def test_one_that_still_waits_for_capacity_goes_without_having_billed(rig: Rig) 
     assert (rig.account["us-east-2"].endpoints, rig.account.bills) == ({}, [])
 
 
-def test_a_ledger_that_is_lost_does_not_matter(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> None:
-    rig.deploy()
-    other = Book(tmp_path_factory.mktemp("other"), clock=rig.account.now)
-    assert rig.sagemaker.delete(REF, other, rig.heard).gone
-    assert rig.account.billing() == []
+def test_a_ledger_that_is_lost_does_not_matter(deployed: Rig, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = Book(tmp_path_factory.mktemp("other"), clock=deployed.account.now)
+    assert deployed.sagemaker.delete(REF, other, deployed.heard).gone
+    assert deployed.account.billing() == []
     other.close()
 
 
-def test_what_modelrig_did_not_make_is_not_deleted(rig: Rig) -> None:
-    rig.deploy()
-    rig.account.tags[rig.account.arn("sagemaker", "us-east-2", "endpoint/gemma-4-e2b")] = {}
+def test_what_modelrig_did_not_make_is_not_deleted(deployed: Rig) -> None:
+    deployed.account.tags[deployed.account.arn("sagemaker", "us-east-2", "endpoint/gemma-4-e2b")] = {}
     with pytest.raises(Conflict, match="modelrig did not make this endpoint"):
-        rig.sagemaker.delete(REF, rig.book, rig.heard)
-    assert rig.account.billing() == ["endpoint gemma-4-e2b (ml.g6.xlarge, us-east-2)"]
+        deployed.sagemaker.delete(REF, deployed.book, deployed.heard)
+    assert deployed.account.billing() == ["endpoint gemma-4-e2b (ml.g6.xlarge, us-east-2)"]
 
 
 def test_what_another_region_still_holds_of_the_deployment_goes_too(rig: Rig) -> None:
