@@ -20,14 +20,12 @@ PLAIN_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
-def test_a_name_that_announces_a_secret_is_recognised(name: str) -> None:
-    assert names_a_secret(name)
+def test_a_name_that_announces_a_secret_is_recognised() -> None:
+    assert [name for name in SECRET_NAMES if not names_a_secret(name)] == []
 
 
-@pytest.mark.parametrize("name", PLAIN_NAMES)
-def test_a_name_that_only_resembles_one_is_not(name: str) -> None:
-    assert not names_a_secret(name)
+def test_a_name_that_only_resembles_one_is_not() -> None:
+    assert [name for name in PLAIN_NAMES if names_a_secret(name)] == []
 
 
 SECRETS: list[tuple[Any, str]] = [

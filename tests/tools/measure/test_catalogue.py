@@ -25,9 +25,8 @@ def test_named_ones_come_in_the_order_of_a_run() -> None:
     assert caught.value.allowed == tuple(each.name for each in MEASUREMENTS)
 
 
-@pytest.mark.parametrize("name", sorted(options_of(MEASUREMENTS)))
-def test_every_option_is_in_the_docs(name: str) -> None:
-    assert f"`{name}`" in DOCS
+def test_every_option_is_in_the_docs() -> None:
+    assert [name for name in options_of(MEASUREMENTS) if f"`{name}`" not in DOCS] == []
 
 
 def test_every_measurement_that_is_asked_for_by_name_is_in_the_docs() -> None:

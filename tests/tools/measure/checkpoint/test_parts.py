@@ -4,9 +4,8 @@ from tools.measure.checkpoint.opening import open_checkpoint
 from tools.measure.checkpoint.parts import layer_of, part_of, sizes
 
 
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
+def test_a_tensor_belongs_to_the_part_that_its_name_says() -> None:
+    rows = [
         ("model.language_model.layers.3.self_attn.q_proj.weight", "attention"),
         ("model.language_model.layers.3.self_attn.q_norm.weight", "norms"),
         ("model.language_model.layers.3.mlp.gate_proj.weight", "dense MLP"),
@@ -37,24 +36,19 @@ from tools.measure.checkpoint.parts import layer_of, part_of, sizes
         ("v.blk.0.attn_q.weight", "vision"),
         ("transformer.h.0.attn.c_attn.weight", "attention"),
         ("something.new", "other"),
-    ],
-)
-def test_a_tensor_belongs_to_the_part_that_its_name_says(name: str, part: str) -> None:
-    assert part_of(name) == part
+    ]
+    assert [(name, part_of(name)) for name, _ in rows] == rows
 
 
-@pytest.mark.parametrize(
-    ("name", "layer"),
-    [
+def test_a_layer_is_a_layer_of_the_decoder() -> None:
+    rows = [
         ("model.language_model.layers.13.mlp.up_proj.weight", 13),
         ("blk.7.ffn_up.weight", 7),
         ("transformer.h.2.mlp.c_fc.weight", 2),
         ("model.vision_tower.encoder.layers.0.mlp.up_proj.weight", None),
         ("model.embed_tokens.weight", None),
-    ],
-)
-def test_a_layer_is_a_layer_of_the_decoder(name: str, layer: int | None) -> None:
-    assert layer_of(name) == layer
+    ]
+    assert [(name, layer_of(name)) for name, _ in rows] == rows
 
 
 def test_the_parts_add_up_to_the_whole(model) -> None:

@@ -1,7 +1,5 @@
 """How answers fail: each way by one reply, and the article's Q2_K row as a whole."""
 
-import pytest
-
 from tools.measure.ladder.autopsy import Autopsy, autopsy, failures, looped
 from tools.measure.ladder.records import Answer, Rung, ladder
 
@@ -10,9 +8,8 @@ def answer(**more: object) -> Answer:
     return Answer.model_validate({"id": "a", "expected": "42", "right": False, "text": "Answer: 3", **more})
 
 
-@pytest.mark.parametrize(
-    ("reply", "thinking", "found"),
-    [
+def test_a_reply_fails_in_its_own_way() -> None:
+    rows = [
         ({}, False, set()),
         ({"finish": "length"}, False, {"cut off"}),
         ({"text": "so it is 3\n" * 5}, False, {"looped"}),
@@ -21,10 +18,8 @@ def answer(**more: object) -> Answer:
         ({"reasoning": "let me think"}, True, set()),
         ({"text": " \n", "reasoning": "42\nAnswer: 42"}, False, {"thought", "empty", "right in reasoning"}),
         ({"text": "", "error": "HTTP 500"}, False, set()),
-    ],
-)
-def test_a_reply_fails_in_its_own_way(reply: dict, thinking: bool, found: set[str]) -> None:
-    assert failures(answer(**reply), thinking=thinking) == found
+    ]
+    assert [(reply, thinking, failures(answer(**reply), thinking=thinking)) for reply, thinking, _ in rows] == rows
 
 
 def test_four_equal_lines_are_no_loop_and_rules_and_blanks_never_are() -> None:

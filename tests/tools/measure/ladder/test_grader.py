@@ -1,11 +1,8 @@
-import pytest
-
 from tools.measure.ladder.grader import number, read, same, stated
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_the_last_stated_answer_is_read() -> None:
+    rows = [
         ("3 + 4 = 7\nAnswer: 7", "7"),
         ("Answer: 5\nWait, no.\nAnswer: 7", "7"),
         ("**Answer:** 7", "7"),
@@ -16,15 +13,12 @@ from tools.measure.ladder.grader import number, read, same, stated
         ("It is 7.", None),
         ("Answer: ", None),
         ("", None),
-    ],
-)
-def test_the_last_stated_answer_is_read(text: str, said: str | None) -> None:
-    assert stated(text) == said
+    ]
+    assert [(text, stated(text)) for text, _ in rows] == rows
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_the_first_number_is_read() -> None:
+    rows = [
         ("7", 7.0),
         ("$1,234.50 dollars", 1234.5),
         ("-3", -3.0),
@@ -38,15 +32,12 @@ def test_the_last_stated_answer_is_read(text: str, said: str | None) -> None:
         ("3 eggs", 3.0),
         ("none", None),
         (None, None),
-    ],
-)
-def test_the_first_number_is_read(text: str | None, value: float | None) -> None:
-    assert number(text) == value
+    ]
+    assert [(text, number(text)) for text, _ in rows] == rows
 
 
-@pytest.mark.parametrize(
-    ("said", "expected", "right"),
-    [
+def test_numbers_are_compared_as_numbers_and_words_as_words() -> None:
+    rows = [
         ("70000", "70,000", True),
         ("18.0", "18", True),
         ("$18", "18", True),
@@ -61,10 +52,8 @@ def test_the_first_number_is_read(text: str | None, value: float | None) -> None
         ("Gemini 11", "Apollo 11", False),
         ("apollo 11", "Apollo 11", True),
         ("10000000000000000", "10,000,000,000,000,000", True),
-    ],
-)
-def test_numbers_are_compared_as_numbers_and_words_as_words(said: str | None, expected: str, right: bool) -> None:
-    assert same(said, expected) == right
+    ]
+    assert [(said, expected, same(said, expected)) for said, expected, _ in rows] == rows
 
 
 def test_what_is_kept_is_the_number_where_one_is_expected() -> None:

@@ -1,13 +1,10 @@
-import pytest
-
 from tools.measure.statistics.mcnemar import paired
 from tools.measure.statistics.verdict import of_pairs, of_range
 from tools.measure.statistics.words import Verdict
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "options", "word"),
-    [
+def test_a_range_ends_in_one_of_four_words() -> None:
+    rows = [
         (2.03, 2.07, {}, "better"),
         (0.50, 0.60, {}, "worse"),
         (0.50, 0.60, {"higher_is_better": False}, "better"),
@@ -21,10 +18,8 @@ from tools.measure.statistics.words import Verdict
         (None, None, {}, "cannot say"),
         (1.10, 1.20, {"higher_is_better": None}, "cannot say"),
         (2.03, 2.07, {"cannot": ("1,024/128 tokens against 16/512",)}, "cannot say"),
-    ],
-)
-def test_a_range_ends_in_one_of_four_words(low: float | None, high: float | None, options: dict, word: str) -> None:
-    assert of_range(low, high, **options).word == word
+    ]
+    assert [(low, high, options, of_range(low, high, **options).word) for low, high, options, _ in rows] == rows
 
 
 def test_what_forbids_a_verdict_is_its_reason() -> None:
