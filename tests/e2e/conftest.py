@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from mcp import Client
 
+from tests.called import session_of
 from tests.e2e.rig import Rig, left_behind, rig
+from tools.registry import serving
 
 
 @dataclass
@@ -68,8 +71,12 @@ async def kept(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kept]:
     loop = Loop()
     async with rig(home, "2026-07-28", "--clouds", "local") as one:
         await loop.run(one)
-    async with rig(home, "2025-11-25", "--clouds", "local") as two:
-        yield Kept(loop, two)
-        assert (await two.delete("long"))["gone"] is True
-        assert (await two.call("list_endpoints"))["count"] == 0
+    # the second is no process of its own: that a process serves this wire is seen in test_end_of_input.py
+    with session_of(home, "local") as session:
+        async with Client(serving.build(session, "2"), mode="legacy") as client:
+            assert client.protocol_version == "2025-11-25"
+            two = Rig(client, home)
+            yield Kept(loop, two)
+            assert (await two.delete("long"))["gone"] is True
+            assert (await two.call("list_endpoints"))["count"] == 0
     assert left_behind(home) == []
