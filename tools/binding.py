@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import threading
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def parameters(run: Any) -> tuple[Parameter, ...]:
     from tools.ledger import Book
 
     hints = typing.get_type_hints(run, include_extras=True)
-    injected = (Clouds, Settings, Book, Progress, Session)
+    injected = (Clouds, Settings, Book, Progress, threading.Event)
     found = []
     for name, parameter in inspect.signature(run).parameters.items():
         kind = hints[name] if hints[name] in (*injected, Cloud, Target) else None
@@ -228,8 +229,8 @@ def bind(tool: Tool, values: Mapping[str, Any], session: Session, progress: Prog
             found[parameter.name] = session.book
         elif parameter.kind is Progress:
             found[parameter.name] = progress
-        elif parameter.kind is Session:
-            found[parameter.name] = session
+        elif parameter.kind is threading.Event:
+            found[parameter.name] = session.ending
         else:
             found[parameter.name] = values[parameter.name]
     return found
