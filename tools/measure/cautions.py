@@ -3,7 +3,7 @@ machine is judged the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tools.measure.client import KINDS, NO_USAGE
 from tools.measure.client.share import was_the_limit
@@ -31,8 +31,6 @@ NO_TIMES = {"answers", "toolcalls", "functions"}
 """Parts that only count answers: a client that was busy or late changes none of them."""
 LITTLE = 0.01
 """Probability on the labels of all tokens below which a read says little."""
-APART = {"warm-up", "sample"}
-"""Batches that are in no figure."""
 EXCEPT = {"paced": " (but a stalled reply that came to its end is in the times from when due)"}
 UNSTEADY = 0.15
 """Repeats of the same batch that differ by more than this share of their median."""
@@ -82,17 +80,35 @@ def _client(run: Run) -> Iterator[Caution]:
         )
 
 
-def limited_parts(run: Run) -> set[str]:
-    """The parts in which the client may have been the limit; all of them in a run that says so and kept no batches."""
+def client_limits(run: Run) -> Callable[[str, str], bool]:
+    """Whether the client may have been the limit in a figure, by its part and key.
+
+    A figure of one level is limited by the batches of that level, any other by those of its whole part; every figure
+    in a run that says so and kept no batches.
+    """
     if not any(each.kind == CLIENT_LIMIT for each in run.warnings):
-        return set()
-    return {part.name for part, _ in _limiting(run)} or {part.name for part in run.parts}
+        return lambda _part, _key: False
+    limiting = {(part.name, _level(batch.label)) for part, batch in _limiting(run)}
+    if not limiting:
+        return lambda _part, _key: True
+    levels = {(part.name, _level(batch.label)) for part in run.parts for batch in part.counted}
+
+    def limited(part: str, key: str) -> bool:
+        level = (part, key.split(".")[1]) if "." in key else (part, "")
+        return level in limiting if level in levels else any(name == part for name, _ in limiting)
+
+    return limited
+
+
+def _level(label: str) -> str:
+    """The label of a batch as it stands in the keys of its figures: "at 4" is at_4, "closed loop" is closed."""
+    return label.removesuffix(" loop").replace(" ", "_")
 
 
 def _limiting(run: Run) -> Iterator[tuple[Part, BatchRecord]]:
     for part in run.parts:
-        for batch in part.batches if part.name not in NO_TIMES else ():
-            if batch.label not in APART and _limited(batch):
+        for batch in part.counted if part.name not in NO_TIMES else ():
+            if _limited(batch):
                 yield part, batch
 
 
@@ -132,7 +148,7 @@ def _unsteady(run: Run) -> Iterator[Caution]:
 def _slow(run: Run) -> Iterator[Caution]:
     slow = total = 0
     timed = (part for part in run.parts if part.name not in NO_TIMES)
-    for batch in (batch for part in timed for batch in part.batches if batch.label not in APART):
+    for batch in (batch for part in timed for batch in part.counted):
         ttfts = [each.ttft_ms for each in batch.requests if each.kind == "ok" and each.ttft_ms is not None]
         limit = max(SLOW_MS, SLOW_RATIO * percentile(ttfts, 0.5)) if ttfts else 0.0
         slow, total = slow + sum(ttft > limit for ttft in ttfts), total + len(ttfts)

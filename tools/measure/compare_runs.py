@@ -147,7 +147,7 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
         run=versus.run,
         name=versus.name,
         figures=shown,
-        showing=f"{len(shown)} of {total}" if len(shown) < total else "",
+        showing=_showing(len(shown), total, len(versus.facts)),
         better=versus.verdicts.get("better", 0),
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
@@ -156,6 +156,12 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
         items=tuple(f"{part}: {_counted(each, base, versus.name)}" for part, each in versus.items.items()),
         moved=tuple(_bounded(each) for each in row.moved[:MOVED_SHOWN]) if row else (),
     )
+
+
+def _showing(shown: int, total: int, facts: int) -> str:
+    """So that the verdicts and the facts add up to the total."""
+    without = f" ({facts} of the {total} {'is a fact' if facts == 1 else 'are facts'} without a verdict)"
+    return f"{shown} of {total}{without if facts else ''}" if facts or shown < total else ""
 
 
 def _only_one(row: Row) -> bool:

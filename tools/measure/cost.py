@@ -33,15 +33,18 @@ def rate_per_dollar(usd_per_hour: float, tokens_per_second: float) -> float:
     return tokens_per_second / usd_per_hour
 
 
-def cost_at(price: PriceUsed | None, tokens_per_second: float | None, input_per_output: float) -> float | None:
-    """USD per million output tokens; `input_per_output` is how many prompt tokens each output token came with."""
+def cost_at(price: PriceUsed | None, tokens_per_second: float | None, input_per_output: float | None) -> float | None:
+    """USD per million output tokens; `input_per_output` is how many prompt tokens each output token came with.
+
+    Where nobody counted the prompts (None) a price that has a part for them gives no cost.
+    """
     if price is None:
         return None
     if price.usd_per_hour is not None:
         return per_million(price.usd_per_hour, tokens_per_second) if tokens_per_second else None
-    if price.usd_per_million_output is None:
+    if price.usd_per_million_output is None or (price.usd_per_million_input and input_per_output is None):
         return None
-    return price.usd_per_million_output + (price.usd_per_million_input or 0.0) * input_per_output
+    return price.usd_per_million_output + (price.usd_per_million_input or 0.0) * (input_per_output or 0.0)
 
 
 def cost_of_run(price: PriceUsed | None, seconds: float, input_tokens: int, output_tokens: int) -> float | None:

@@ -107,7 +107,7 @@ class Draft:
                 "calibration_ms_after": host.calibrate(),
                 "load_after": host.load_average(),
                 "steal_percent": steal.percent(),
-                "client_cpu_peak": max((batch.client_cpu for batch in batches), default=0.0),
+                "client_cpu_peak": max((batch.client_cpu for part in run.parts for batch in part.counted), default=0.0),
                 "client_lag_p99_ms": max(
                     (batch.client_lag_p99_ms for batch in batches if batch.client_lag_p99_ms is not None), default=None
                 ),
@@ -148,13 +148,14 @@ class Draft:
 def _costs(run: Run) -> tuple[CostRow, ...]:
     load = run.part("load")
     rows = []
-    for level in dict.fromkeys(batch.at_once for batch in load.batches) if load else ():
-        requests = [each for batch in load.batches if batch.at_once == level for each in batch.requests] if load else []
-        good = [each for each in requests if each.kind == "ok"]
-        tokens = sum(each.tokens for each in good)
+    counted = load.counted if load else ()
+    for level in dict.fromkeys(batch.at_once for batch in counted):
+        requests = [each for batch in counted if batch.at_once == level for each in batch.requests]
+        told = [(each.prompt_tokens, each.tokens) for each in requests if each.kind == "ok" and each.prompt_tokens]
+        tokens = sum(each for _, each in told)
         figure = run.figure(f"load.{level}.tokens_per_second")
         rate = figure.value if figure else None
-        usd = cost.cost_at(run.price, rate, sum(each.prompt_tokens or 0 for each in good) / tokens if tokens else 0.0)
+        usd = cost.cost_at(run.price, rate, sum(each for each, _ in told) / tokens if tokens else None)
         if usd is not None:
             hourly = run.price.usd_per_hour if run.price else None
             inverse = cost.rate_per_dollar(hourly, rate) if hourly and rate else None

@@ -88,7 +88,7 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
     levels = tuple(level_rows(first))
     decode, itl = first.figure("decode.tokens_per_second"), first.figure("decode.itl_tokens_per_second")
     right, wall = first.figure("answers.right"), first.figure("answers.wall_seconds")
-    cpu = max((batch.client_cpu for part in first.parts for batch in part.batches), default=None)
+    cpu = max((batch.client_cpu for part in first.parts for batch in part.counted), default=None)
     runs = [each.run.id for each in measured if each.run.parts]
     return MeasureResult(
         headline=compared or headline(first, levels),

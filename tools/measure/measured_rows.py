@@ -137,7 +137,7 @@ def _rank(figure: Figure) -> int:
 def level_rows(run: Run) -> Iterator[LevelRow]:
     """A row a level of the load test."""
     load = run.part("load")
-    for level in dict.fromkeys(batch.at_once for batch in load.batches) if load else ():
+    for level in dict.fromkeys(batch.at_once for batch in load.counted) if load else ():
         key = f"load.{level}"
         rate = run.figure(f"{key}.tokens_per_second")
         cost = next((each.usd_per_million_output for each in run.costs if each.at_once == level), None)
@@ -155,7 +155,7 @@ def level_rows(run: Run) -> Iterator[LevelRow]:
 
 
 def _failed(load: Part | None, level: int) -> int:
-    batches = [batch for batch in load.batches if batch.at_once == level] if load else []
+    batches = [batch for batch in load.counted if batch.at_once == level] if load else []
     return sum(request.kind != "ok" for batch in batches for request in batch.requests)
 
 

@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 State = Literal["complete", "incomplete", "failed"]
 Better = Literal["higher", "lower", ""]
 Scalar = Setting | None
+APART = {"warm-up", "sample"}
+"""Labels of batches that are in no figure."""
 Line = Annotated[str, Field(max_length=2_000, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """Text on one line: a record from another machine is shown, and must not be able to look like more than it is."""
 
@@ -132,6 +134,11 @@ class Part(Record):
     requests: int = 0
     items: tuple[Item, ...] = ()
     batches: tuple[BatchRecord, ...] = ()
+
+    @property
+    def counted(self) -> tuple[BatchRecord, ...]:
+        """The batches that are in its figures: all but those that warm up or learn something."""
+        return tuple(batch for batch in self.batches if batch.label not in APART)
 
 
 class Caution(Record):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tools.measure.made import batch, items, made, part, rate, request
-from tools.measure.cautions import judge, limited_parts, request_cautions
+from tools.measure.cautions import client_limits, judge, request_cautions
 from tools.measure.record import Accelerator, Caution, HostCheck, RequestRecord, Run
 
 STEADY = HostCheck(calibration_ms_before=(5.0,), calibration_ms_after=(5.1,), load_before=0.2, steal_percent=0.0)
@@ -63,13 +63,32 @@ def test_what_is_in_no_figure_is_in_no_warning() -> None:
     assert kinds(run(parts=(part("knee", batches=(warm,)),))) == []
 
 
-def test_the_client_was_the_limit_in_the_parts_that_it_was() -> None:
-    parts = (part("load", batches=(batch(client_cpu=0.9),)), part("decode", batches=(batch("short", 1),)))
-    limited = run(parts=parts)
-    assert limited_parts(limited) == set()
-    assert limited_parts(limited.model_copy(update={"warnings": judge(limited)})) == {"load"}
+def test_the_client_was_the_limit_in_the_levels_that_it_was() -> None:
+    load = part("load", batches=(batch("1", 1), batch("4", 4, client_cpu=0.9)))
+    paced = part("paced", batches=(batch("closed loop", client_cpu=0.9), batch("50_percent")))
+    drafters = part("drafters", batches=(batch("kind code", client_cpu=0.9), batch("at 4"), batch("at 16")))
+    told = run(parts=(load, paced, drafters, part("decode", batches=(batch("short", 1),))))
+    keys = {
+        "load.1.tokens_per_second": False,
+        "load.4.tokens_per_second": True,
+        "load.4.usd_per_million": True,
+        "paced.closed.per_second": True,
+        "paced.50_percent.ttft_p50_ms": False,
+        "paced.kept_up_per_second": True,
+        "drafters.code.tokens_per_second": True,
+        "drafters.at_4.tokens_per_second": False,
+        "decode.tokens_per_second": False,
+    }
+    assert not any(client_limits(told)(key.split(".")[0], key) for key in keys)
+    limited = client_limits(told.model_copy(update={"warnings": judge(told)}))
+    assert {key: limited(key.split(".")[0], key) for key in keys} == keys
+
+
+def test_a_run_that_says_the_client_was_the_limit_and_kept_no_batches_is_limited_in_all() -> None:
     told = {"warnings": (Caution(kind="client_limit", text="t"),), "parts": (part("load"), part("decode"))}
-    assert limited_parts(run(**told)) == {"load", "decode"}
+    limited = client_limits(run(**told))
+    assert limited("load", "load.1.tokens_per_second")
+    assert limited("decode", "decode.tokens_per_second")
 
 
 def test_few_replies_in_one_piece_are_no_buffer_on_the_way() -> None:

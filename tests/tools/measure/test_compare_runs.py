@@ -62,7 +62,7 @@ Differs between the runs: model (bf16 / qat).
 | 16 at once, $ per million | 0.5055 | 0.2905 | 0.57 | 0.57–0.58 | better (no overlap) |
 | KV cache tokens | 723,484 | 867,999 | 1.20 |  | – |
 
-Of all figures: 3 better, 0 worse, 0 within noise, 0 cannot say.
+Of all figures: 3 better, 0 worse, 0 within noise, 0 cannot say; shown 4 of 4 (1 of the 4 is a fact without a verdict).
 
 Answers: bf16 37 and qat 37 right of 40, 35 identical: within noise (2 lost, 2 gained of 40, McNemar p = 1; fewer than \
 6 moved items can never show a difference); 4 of 4 that moved are shown.
@@ -129,7 +129,7 @@ def test_figures_of_one_run_only_are_counted_and_not_lined_up(compared: Any, boo
     found = compared("bf16", "qat")
     assert found.headline == "qat and bf16 have no speed in common."
     assert [row.figure for row in found.runs[0].figures] == ["KV cache tokens"]
-    assert (found.runs[0].showing, found.runs[0].cannot_say) == ("1 of 3", 2)
+    assert (found.runs[0].showing, found.runs[0].cannot_say) == ("1 of 3 (1 of the 3 is a fact without a verdict)", 2)
     assert "measurements (load / decode)" in found.differs
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from clouds.models import Record
-from tools.measure.comparing.differences import Difference, causes, differences
+from tools.measure.comparing.differences import Difference, besides, causes, differences
 from tools.measure.comparing.facts import FactRow, facts
 from tools.measure.comparing.pairs import AnswersRow, answers
 from tools.measure.comparing.repeats import Repeat, drifts, repeat, split
@@ -28,6 +28,8 @@ class Versus(Record):
     name: str
     causes: tuple[str, ...]
     """Kinds of thing that differ and can make a figure differ; with more than one, none of them is shown to."""
+    besides: tuple[str, ...] = ()
+    """What else differs that can: profile, shapes, the measuring client."""
     rows: tuple[Row, ...]
     facts: tuple[FactRow, ...] = ()
     answers: AnswersRow | None = None
@@ -78,10 +80,12 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 def _versus(base: Run, other: Run, name: str, moved: dict[str, float]) -> Versus:
     found = rows(base, other, moved)
+    differs = differences((base, other))
     return Versus(
         run=other.id,
         name=name,
-        causes=causes(differences((base, other))),
+        causes=causes(differs),
+        besides=besides(differs),
         rows=found,
         facts=facts(base, other),
         answers=answers(base, other),

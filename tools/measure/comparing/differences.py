@@ -18,6 +18,7 @@ CHECKPOINT = {"model_sha256", "parameters", "weights_bytes", "quantization"}
 """Facts of the weights themselves: listed only where the model's name does not say it already."""
 OF_A_PRICE = {"price as of", "price source", "price basis"}
 """Where a price comes from: listed only where the price itself is the same."""
+CAUSES = ("hardware", "model", "engine")
 UNSEEN = ""
 BASE, AGAIN = "base", " again"
 """The variant that the others are compared with, and how the name of its repeat ends."""
@@ -54,7 +55,12 @@ def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
 def causes(found: Sequence[Difference]) -> tuple[str, ...]:
     """Which kinds of thing differ that can make a figure differ: hardware, model, engine."""
     kinds = dict.fromkeys(each.what.split(" ")[0] for each in found)
-    return tuple(kind for kind in ("hardware", "model", "engine") if kind in kinds)
+    return tuple(kind for kind in CAUSES if kind in kinds)
+
+
+def besides(found: Sequence[Difference]) -> tuple[str, ...]:
+    """What else differs that can make a figure differ: the profile, the shape of a part, the measuring client."""
+    return tuple(each.what for each in found if each.what.split(" ")[0] not in {*CAUSES, "price", "measurements"})
 
 
 def identity(run: Run) -> tuple[tuple[str, str], ...]:

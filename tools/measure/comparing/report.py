@@ -135,15 +135,21 @@ def drafters_lines(found: Comparison) -> tuple[str, ...]:
 
 def _causes(measured: Sequence[Versus]) -> Iterator[str]:
     """One sentence for all runs that differ from the base in the same kinds of thing."""
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for versus in measured:
-        alike.setdefault(versus.causes, []).append(versus.name)
-    for causes, names in alike.items():
+        alike.setdefault((versus.causes, () if versus.causes else versus.besides), []).append(versus.name)
+    for (causes, besides), names in alike.items():
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         who = f"{', '.join(names[:NAMED])}{more}"
         if len(causes) > 1:
             yield f"{who}: {' and '.join(causes)} differ, so which of them makes a figure differ cannot be said."
-        if not causes:
+        if besides:
+            rest = f" and {len(besides) - NAMED} more" if len(besides) > NAMED else ""
+            yield (
+                f"{who}: hardware, model and engine are the same, as far as was recorded; what else differs can make a "
+                f"figure differ: {', '.join(besides[:NAMED])}{rest}."
+            )
+        elif not causes:
             yield f"{who}: nothing differs that could make a figure differ, as far as was recorded."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clouds.models import Record
-from tools.measure.cautions import limited_parts
+from tools.measure.cautions import client_limits
 from tools.measure.comparing.differences import shape_problems
 from tools.measure.measurement import figure_of
 from tools.measure.record import Figure, Run
@@ -44,10 +44,9 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
     `drifts` holds, by key, how far the base moved when it was measured again.
     """
     found: list[Row] = []
+    limits = {run.id: client_limits(run) for run in (base, other)}
     for part in dict.fromkeys(part.name for run in (base, other) for part in run.parts):
         problems = shape_problems(base, other, part)
-        if limited := [run.id for run in (base, other) if run.part(part) and part in limited_parts(run)]:
-            problems = (*problems, f"the client was the limit in {' and '.join(limited)}")
         unsteady = bool(_warned(base, other, "noisy_host"))
         apart = base.subject.ref != other.subject.ref
         figures = {run.id: dict(_figures(run, part)) for run in (base, other)}
@@ -56,7 +55,10 @@ def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
         for key in keys:
             known = drifts.get(key)
             floored = apart and known is None
-            found.append(_row(first.get(key), second.get(key), problems, known, unsteady=unsteady, apart=floored))
+            limited = [run.id for run in (base, other) if run.part(part) and limits[run.id](part, key)]
+            client = (f"the client was the limit in {' and '.join(limited)}",) if limited else ()
+            cannot = (*problems, *client)
+            found.append(_row(first.get(key), second.get(key), cannot, known, unsteady=unsteady, apart=floored))
     return tuple(found)
 
 
@@ -150,11 +152,12 @@ def _verdict(
     verdict = of_range(passes.low, passes.high, higher_is_better=higher, drift=drift, cannot=problems)
     few = min(passes.n_base, passes.n_other) < ENOUGH
     known = passes.low is not None and passes.high is not None
+    if verdict.word in {"better", "worse"} and unsteady and drift is None:
+        return Verdict(word="cannot say", why="the machine was not steady and the base was not measured again")
     if verdict.word in {"better", "worse"} and (few or apart) and known:
         edge = (passes.low or 1) - 1 if (passes.low or 1) > 1 else 1 - (passes.high or 1)
         if edge <= FLOOR:
             what = f"fewer than {ENOUGH} repeats a side show nothing" if few else "two machines of one kind differ too"
-            return Verdict(word="within noise", why=f"{100 * edge:.1f} % apart; below {100 * FLOOR:.0f} % {what}")
-    if verdict.word in {"better", "worse"} and unsteady and drift is None:
-        return Verdict(word="cannot say", why="the machine was not steady and the base was not measured again")
+            near = f"the range comes within {100 * edge:.1f} % of 1"
+            return Verdict(word="within noise", why=f"{near}; below {100 * FLOOR:.0f} % {what}")
     return verdict

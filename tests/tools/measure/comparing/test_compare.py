@@ -126,7 +126,10 @@ def test_two_machines_of_one_kind_differ_by_as_much_as_two_percent() -> None:
     base = made("a", 51.3, {}, (), steady, **of("a"))
     other = made("b", 51.9, {}, (), [1.012 * each for each in steady], **of("b"))
     row = versus(compare([base, other])).rows[0]
-    assert (row.verdict, row.why) == ("within noise", "1.2 % apart; below 2 % two machines of one kind differ too")
+    assert (row.verdict, row.why) == (
+        "within noise",
+        "the range comes within 1.2 % of 1; below 2 % two machines of one kind differ too",
+    )
     here = {"subject": base.subject.model_copy(update={"model": "b"}), "engine": engine("b")}
     assert versus(compare([base, other.model_copy(update=here)])).rows[0].verdict == "better"
     again = base.model_copy(update={"id": "a-2", "name": "a-2"})

@@ -1,0 +1,80 @@
+"""Warm-up, and the request by which a sentence's tokens are learnt, are in no figure, no row and no price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.measure.rig import Rig, offered
+from tools.ledger import Book
+from tools.measure import store
+from tools.measure.cost import PriceUsed, cost_at
+from tools.measure.measure_model import measure_model
+from tools.progress import CallProgress
+from tools.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    with Book(tmp_path / "home") as book:
+        yield book
+
+
+@pytest.mark.parametrize(
+    ("options", "apart", "costs"),
+    [
+        (("load.shape=64/16",), ["sample"], 0.4 + 0.1 * 20 / 16),
+        (("load.shape=64/16", "load.warmup=1"), ["sample", "warm-up"], 0.4 + 0.1 * 20 / 16),
+        (("load.warmup=1",), ["warm-up"], 0.4 + 0.1 * 20 / 48),
+    ],
+)
+def test_what_is_in_no_figure_is_in_no_row_and_no_price(
+    serve: Any, book: Book, tmp_path: Path, options: tuple[str, ...], apart: list[str], costs: float
+) -> None:
+    clouds, target = offered(Rig(serve(ttft=0.002, itl=0.0002)), book.home)
+    result = measure_model(
+        target,
+        clouds,
+        Settings.load({}, tmp_path),
+        book,
+        CallProgress(),
+        measurements=("load",),
+        profile="quick",
+        levels=(1, 2),
+        usd_per_million=(0.1, 0.4),
+        options=options,
+    )
+    run = store.read(Path(result.file))
+    labels = [batch.label for batch in run.parts[0].batches]
+    assert sorted({*labels} - {"1", "2"}) == apart
+    assert [batch.label for batch in run.parts[0].counted] == [each for each in labels if each not in apart]
+    assert [row.at_once for row in result.levels] == [1, 2]
+    assert [row.usd_per_million_output for row in run.costs] == pytest.approx([costs, costs])
+
+
+def test_a_level_that_only_warms_up_has_no_row(serve: Any, book: Book, tmp_path: Path) -> None:
+    clouds, target = offered(Rig(serve(ttft=0.002, itl=0.0002)), book.home)
+    result = measure_model(
+        target,
+        clouds,
+        Settings.load({}, tmp_path),
+        book,
+        CallProgress(),
+        measurements=("load",),
+        profile="quick",
+        levels=(2,),
+        usd_per_million=(0.1, 0.4),
+        options=("load.warmup=1",),
+    )
+    assert [row.at_once for row in result.levels] == [2]
+
+
+def test_prompts_that_nobody_counted_give_no_price_where_prompts_cost() -> None:
+    both = PriceUsed(usd_per_million_input=0.1, usd_per_million_output=0.4)
+    assert cost_at(both, 100.0, None) is None
+    assert cost_at(PriceUsed(usd_per_million_input=0.0, usd_per_million_output=0.4), 100.0, None) == 0.4
