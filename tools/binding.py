@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-import threading
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +49,7 @@ def parameters(run: Any) -> tuple[Parameter, ...]:
     from tools.ledger import Book
 
     hints = typing.get_type_hints(run, include_extras=True)
-    injected = (Clouds, Settings, Book, Progress, threading.Event)
+    injected = (Clouds, Settings, Book, Progress, Session)
     found = []
     for name, parameter in inspect.signature(run).parameters.items():
         kind = hints[name] if hints[name] in (*injected, Cloud, Target) else None
@@ -229,8 +228,8 @@ def bind(tool: Tool, values: Mapping[str, Any], session: Session, progress: Prog
             found[parameter.name] = session.book
         elif parameter.kind is Progress:
             found[parameter.name] = progress
-        elif parameter.kind is threading.Event:
-            found[parameter.name] = session.ending
+        elif parameter.kind is Session:
+            found[parameter.name] = session
         else:
             found[parameter.name] = values[parameter.name]
     return found

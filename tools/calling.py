@@ -17,7 +17,7 @@ from clouds.errors import Cancelled, InvalidInput
 from tools import binding, confirm, faults, operations
 from tools.context import Session
 from tools.progress import CallProgress
-from tools.registry import Effect, Preview, Tool
+from tools.registry import FOLLOWS, Effect, Preview, Tool, refused
 from tools.result import Asked, Result, Running, bounded
 
 WAIT_SECONDS = 40.0
@@ -114,8 +114,8 @@ def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready
 def _allowed(tool: Tool, session: Session) -> None:
     if session.fault is not None:
         raise session.fault.with_traceback(None)
-    if session.read_only and tool.effect is not Effect.READ:
-        raise InvalidInput("tool", f"{tool.name} changes things", fix="Start the server without --read-only.")
+    if session.read_only and tool.effect is not Effect.READ and tool.name != FOLLOWS:
+        raise refused(tool.name)
 
 
 def _asking(ready: Ready, preview: Preview, session: Session) -> Ready | Question:

@@ -21,7 +21,7 @@ from tools import environment
 from tools.settings import Settings
 
 if TYPE_CHECKING:
-    from tools.ledger import Book
+    from tools.ledger import Book, Operation
 
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_API_KEY")
 CLOUDS_OWN = re.compile(r"(AWS|AMAZON|BOTO|GOOGLE|GCLOUD|GCP|CLOUDSDK|AZURE|ARM|MSI|IDENTITY)_", re.IGNORECASE)
@@ -162,6 +162,15 @@ class Session:
     def flags(self) -> tuple[str, ...]:
         """What a worker has to be started with to see the same clouds."""
         return ("--clouds", ",".join(self.names)) if self.names else ()
+
+    def may_work_on(self, operation: Operation) -> bool:
+        """Whether its worker may be started and stopped here: with --read-only, only where its tool reads."""
+        if not self.read_only:
+            return True
+        from tools import NAMES, tool
+        from tools.registry import Effect
+
+        return operation.tool in NAMES and tool(operation.tool).effect is Effect.READ
 
     @cached_property
     def clouds(self) -> Clouds:

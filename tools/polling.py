@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field
 
 from clouds.base import Progress
+from clouds.errors import InvalidInput
 from tools import faults, operations
+from tools.context import Session
 from tools.ledger import Book
+from tools.ledger.values import moment
 from tools.registry import Effect, Tool
 from tools.result import Result
 
 CANCEL_WAIT = 10.0
 """Seconds that a cancelled operation is given to undo its work before the answer goes out."""
+
+STILL_NEW = timedelta(seconds=60)
+"""An operation that ended longer ago is told with the time when it did: since then much may have changed."""
 
 
 class OperationView(Result):
@@ -48,21 +54,29 @@ def get_operation(
     operation: Annotated[str, Field(description="op-… as a call returned it", max_length=40)],
     book: Book,
     progress: Progress,
-    ending: threading.Event,
+    session: Session,
     cancel: Annotated[bool, Field(description="stop it and undo what is half-made")] = False,
     wait_seconds: Annotated[float, Field(ge=0, le=40)] = 0,
 ) -> OperationView:
     """Poll or cancel a long operation, and get its result once it has ended."""
-    operations.resume(book, operation=book.operations.get(operation).id)
-    if cancel:
+    before = book.operations.get(operation)
+    may = session.may_work_on
+    if cancel and not may(before):
+        raise InvalidInput(
+            "cancel",
+            f"{operation} is a {before.tool}, which changes things, and this modelrig was started with --read-only",
+            fix="Start it without --read-only to stop it.",
+        )
+    if cancel and not before.over:
         operations.cancel(book, operation)
+    else:
+        operations.resume(book, operation=before.id, may=may)
     seconds = max(wait_seconds, CANCEL_WAIT if cancel else 0.0)
-    found = operations.wait(book, operation, seconds, progress, ending=ending)
+    found = operations.wait(book, operation, seconds, progress, ending=session.ending, may=may)
     result = found.result or {}
+    told = str(dict(result.get("structured", {})).get("headline") or f"{found.tool}: {found.state}{_why(found)}.")
     return OperationView(
-        headline=str(
-            dict(result.get("structured", {})).get("headline") or f"{found.tool}: {found.state}{_why(found)}."
-        ),
+        headline=_when(before, book, cancel=cancel) + told,
         operation=found.id,
         tool=found.tool,
         state=found.state,
@@ -75,6 +89,16 @@ def get_operation(
         shown=str(result.get("text", "")),
         next="" if found.over else f'`get_operation("{found.id}")` again.',
     )
+
+
+def _when(before: operations.Operation, book: Book, *, cancel: bool) -> str:
+    """What stands before an answer that is not of now: what it says has long been so, and nothing of it is stopped."""
+    if not before.over or not before.ended:
+        return ""
+    ended = f"{before.tool} ended at {moment(before.ended):%Y-%m-%d %H:%M:%S} UTC"
+    if cancel:
+        return f"Nothing was cancelled: {ended} already. Its answer then: "
+    return f"{ended}. Its answer then: " if book.clock() - moment(before.ended) > STILL_NEW else ""
 
 
 def _why(found: operations.Operation) -> str:

@@ -220,6 +220,8 @@ def _list_tools(options: Options) -> int:
     if options.rest:
         print(f"tools takes no {options.rest[0]!r}", file=sys.stderr)
         return 2
+    from tools.registry import FOLLOWS
+
     listed = (Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8")
     if options.as_json:
         _out(listed)
@@ -227,6 +229,8 @@ def _list_tools(options: Options) -> int:
     for tool in json.loads(listed):  # importing the tools themselves takes five times as long
         hints = tool["annotations"]
         effect = "read" if hints["readOnlyHint"] else "destructive" if hints["destructiveHint"] else "write"
+        if options.read_only and tool["name"] == FOLLOWS:
+            effect = "read"  # here it stops only what reads
         if not options.read_only or effect == "read":
             _out(f"{tool['name']:22} {effect:12} {tool['description'].splitlines()[0]}")
     return 0

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -48,14 +48,26 @@ def start(
     return _employ(book, operation.id, program)
 
 
-def resume(book: Book, *, program: tuple[str, ...] = PROGRAM, operation: str = "") -> tuple[Operation, ...]:
+def anything(_operation: Operation) -> bool:
+    """Any operation may be taken up again."""
+    return True
+
+
+def resume(
+    book: Book,
+    *,
+    program: tuple[str, ...] = PROGRAM,
+    operation: str = "",
+    may: Callable[[Operation], bool] = anything,
+) -> tuple[Operation, ...]:
     """Start a worker for everything unfinished whose worker is dead, or for one operation; returns what it changed.
 
-    At most three workers are tried. May be called at any time, by several processes at once.
+    At most three workers are tried, and only for what `may` lets through. May be called at any time, by several
+    processes at once.
     """
     changed = []
     for each in book.operations.unfinished():
-        if operation in ("", each.id) and not alive(each):
+        if operation in ("", each.id) and not alive(each) and may(each):
             now = _employ(book, each.id, program)
             if (now.attempt, now.state) != (each.attempt, each.state):
                 changed.append(now)

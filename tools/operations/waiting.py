@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clouds.errors import Cancelled
 from tools.ledger import Book
 from tools.ledger.operations import Operation
-from tools.operations.launch import PROGRAM, cancel, resume
+from tools.operations.launch import PROGRAM, anything, cancel, resume
 
 if TYPE_CHECKING:
     from clouds.base import Progress
@@ -31,14 +32,19 @@ def wait(
     program: tuple[str, ...] = PROGRAM,
     undone_within: float = UNDONE_WITHIN,
     ending: threading.Event | None = None,
+    may: Callable[[Operation], bool] = anything,
 ) -> Operation:
     """The operation when it is over, or as it is after `seconds`, or once `ending` is set. Raises NotFound.
 
-    Raises Cancelled when `progress` does, after the operation was cancelled and has undone its work.
+    Where its worker dies meanwhile and `may` allows it, another one is started.
+
+    Raises Cancelled when `progress` does, after the operation was cancelled (where it may be) and has undone its work.
     """
     try:
-        return _poll(book, operation, seconds, program, progress, ending)
+        return _poll(book, operation, seconds, program, progress, ending, may)
     except Cancelled:
+        if not may(book.operations.get(operation)):
+            raise
         cancel(book, operation, program=program)
         _poll(book, operation, undone_within, program)
         raise
@@ -51,6 +57,7 @@ def _poll(
     program: tuple[str, ...],
     progress: Progress | None = None,
     ending: threading.Event | None = None,
+    may: Callable[[Operation], bool] = anything,
 ) -> Operation:
     start = time.monotonic()
     looked, pause = start - REVIVED_EVERY, FIRST
@@ -67,7 +74,7 @@ def _poll(
                 said = where
             progress.check()
         if now - looked >= REVIVED_EVERY:
-            resume(book, program=program, operation=operation)
+            resume(book, program=program, operation=operation, may=may)
             looked = now
         rest = min(pause, max(0.0, seconds - (now - start)))
         if progress is None:

@@ -7,7 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from clouds.errors import InvalidInput
 from tools.result import Result
+
+FOLLOWS = "get_operation"
+"""Offered with `--read-only` too, since what only reads may take long: there it stops nothing that changes things."""
 
 
 class Effect(Enum):
@@ -65,3 +69,12 @@ class Tool:
             "idempotentHint": self.idempotent,
             "openWorldHint": self.open_world,
         }
+
+
+def refused(name: str) -> InvalidInput:
+    """The answer to a call of a tool that `--read-only` leaves out."""
+    return InvalidInput(
+        "tool",
+        f"{name} changes things, and this modelrig was started with --read-only",
+        fix="Start it without --read-only to use this tool.",
+    )

@@ -24,7 +24,7 @@ from clouds.errors import Cancelled
 from tools import calling
 from tools.context import Session
 from tools.progress import CallProgress
-from tools.registry import Tool
+from tools.registry import FOLLOWS, Tool
 from tools.result import visible
 
 SNAPSHOT = Path(__file__).resolve().parents[1] / "tools_list.json"
@@ -48,10 +48,13 @@ def _takes_answer(answer: Annotated[ElicitationResult[Answer], Resolve(ask_perso
 
 
 def snapshot(allowed_clouds: tuple[str, ...], *, read_only: bool) -> list[dict[str, Any]]:
-    """The listed tools: all, or only those that read; `cloud` arguments offer the allowed clouds only."""
+    """The listed tools: all, or only those that read and what follows their work; `cloud` arguments offer the allowed
+    clouds only."""
     tools: list[dict[str, Any]] = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
     if read_only:
-        tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
+        tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"] or tool["name"] == FOLLOWS]
+        for tool in tools:
+            tool["annotations"]["readOnlyHint"] = True  # what follows work stops here only what reads
     for tool in tools if allowed_clouds else ():
         for schema in tool["inputSchema"]["properties"].values():
             for node in (schema, schema.get("items", {})):

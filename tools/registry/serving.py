@@ -19,9 +19,9 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_PARAMS, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from clouds.errors import CloudError
-from tools import binding, calling, prompts
+from tools import NAMES, binding, calling, prompts
 from tools.context import Session
-from tools.registry import unreadable
+from tools.registry import refused, unreadable
 from tools.registry.adapter import RigTool, as_result, snapshot
 
 INSTRUCTIONS = (
@@ -47,6 +47,8 @@ class RigServer(MCPServer):
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
         """As the SDK's, with our words for a tool that is not there."""
         names = tuple(tool.name for tool in self._tool_manager.list_tools())
+        if name in NAMES and name not in names:
+            return as_result(calling.failure(refused(name)))
         if name not in names:
             return as_result(calling.unknown_tool(name, names))
         return await super().call_tool(name, arguments, context)
@@ -192,12 +194,12 @@ def _after_listing(session: Session) -> None:
 
     A first call mostly comes right behind the list; it gets the interpreter for itself.
     """
-    from tools import NAMES, operations, tool
+    from tools import operations, tool
 
     if session.ending.wait(WARM_AFTER):
         return
     if (session.home / "ledger.sqlite3").exists():
-        operations.resume(session.book)
+        operations.resume(session.book, may=session.may_work_on)
     for name in session.clouds.names:
         with suppress(CloudError):
             session.clouds.get(name)

@@ -13,6 +13,7 @@ from mcp.types import CallToolResult, ElicitResult
 
 import clouds
 from tools.context import Session
+from tools.ledger import Book
 from tools.registry.serving import build
 from tools.settings import Settings
 
@@ -90,9 +91,30 @@ async def test_read_only_offers_reading_tools_only_and_refuses_the_rest(era: str
     async with connected(era, tmp_path, read_only=True) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         result = await client.call_tool("delete_endpoint", {"ref": "local:llama:this-machine:x"})
-    assert {"list_endpoints", "get_endpoint", "list_runs"} <= listed
+        unknown = await client.call_tool("delete_endpoints", {})
+    assert {"list_endpoints", "get_endpoint", "list_runs", "get_operation"} <= listed
     assert not {"deploy_endpoint", "delete_endpoint", "measure_model", "query_model"} & listed
     assert result.is_error
+    assert text_of(result) == (
+        "**`tool`: delete_endpoint changes things, and this modelrig was started with --read-only.** "
+        "Start it without --read-only to use this tool. (Nothing was sent.)"
+    )
+    assert "'delete_endpoints' is not a tool" in text_of(unknown)
+
+
+@eras
+async def test_work_that_reads_and_takes_long_is_followed_with_read_only(era: str, tmp_path: Path) -> None:
+    with Book(tmp_path / "home") as book:
+        operation = book.operations.add("scan_waste", {}, flags=(), cwd="").id
+        with book.operations.alone() as database:
+            book.operations.close(database, book.operations.get(operation), "done", result={"structured": {}})
+    async with connected(era, tmp_path, read_only=True) as client:
+        hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}["get_operation"]
+        result = await client.call_tool("get_operation", {"operation": operation})
+    assert hints is not None
+    assert hints.read_only_hint is True
+    assert not result.is_error, text_of(result)
+    assert result.structured_content["state"] == "done"  # type: ignore[index]
 
 
 @eras
