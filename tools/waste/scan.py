@@ -173,12 +173,16 @@ def _hear(cloud: str, who: Identity, looked: Looked, heard: _Heard) -> None:
         by_place[place].append(judged)
         _gaps(cloud, judged.scope.account or who.account, place, judged, heard)
         heard.judged.append(judged)
+    world = {each.check.id for _, each in looked.judged if each.check.kind.once}
     for place, all_judged in by_place.items():
         own = cloud in heard.by_account and place != GLOBAL
         here = [
             each
             for each in heard.findings
-            if each.cloud == cloud and (each.account if own else each.location) == place and each.suppressed is None
+            if each.cloud == cloud
+            and each.suppressed is None
+            # What a global service lists was looked at there, wherever it lies: a bucket's region may not be scanned.
+            and (GLOBAL if each.check in world else each.account if own else each.location) == place
         ]
         heard.scopes.append(_end(cloud, place if own else who.account, place, all_judged, here))
 

@@ -148,6 +148,21 @@ def test_a_least_amount_leaves_out_what_is_cheaper_counts_it_and_keeps_what_has_
     assert without.totals.unpriced == 2
 
 
+def test_what_a_global_service_lists_counts_there_wherever_it_lies() -> None:
+    world = replace(toy.DISK, of=replace(toy.DISKS, once=True), tags_read=None, place=lambda row, at: row["where"])
+    pack = replace(toy.PACK, checks=(replace(toy.FREE_DISK, kind=world), toy.IDLE_MACHINE))
+    places = {"north": {"ListDisks": {"disks": [disk("d1", where="north"), disk("d2", where="far away")]}}}
+    found = look(places, pack=pack)
+    assert {end.location: (end.findings, end.usd_per_month) for end in found.scopes} == {
+        "north": (0, 0.0),
+        "global": (2, 20.0),
+    }
+    assert {key: each.usd_per_month for key, each in found.totals.by_scope.items()} == {
+        "toy/north": 10.0,
+        "toy/far away": 10.0,
+    }
+
+
 def test_a_global_service_is_asked_once_at_home_and_only_when_it_is_wanted() -> None:
     listing = replace(toy.DISKS, once=True)
     check = replace(toy.FREE_DISK, kind=replace(toy.DISK, of=listing, tags_read=None))
