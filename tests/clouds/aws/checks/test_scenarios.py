@@ -14,12 +14,16 @@ import pytest
 from tests.clouds.aws.checks.stage import CHECKS, FIXTURES, Account, scenario, seen
 
 SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json") if path.parent.parent.name != "account")
+PAGED = [path for path in SCENARIOS if path.name == "two_pages_the_first_one_empty"]
+ALL = bool(os.environ.get("MODELRIG_ALL") == "1" or os.environ.get("UPDATE_EXPECTED"))
+LEFT = set() if ALL else set(PAGED) - set(PAGED[::3])
+"""Pages are joined in one place for all checks: by default every third check's are read."""
 
 
 @pytest.mark.parametrize("check", sorted({path.parent.name for path in SCENARIOS}))
 def test_every_scenario_of_a_check_gives_exactly_what_is_expected_of_it(check: str, account: Account) -> None:
     results, wanted = {}, {}
-    for path in (path for path in SCENARIOS if path.parent.name == check):
+    for path in (path for path in SCENARIOS if path.parent.name == check and path not in LEFT):
         results[path.name] = seen(account.scan(check, scenario(path)))
         assert [str(each) for each in account.stage.replay.missed] == []
         file = path / "expected.json"
