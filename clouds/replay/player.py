@@ -20,6 +20,8 @@ class NotRecorded(CloudError):
 class Replay:
     """A tap that answers every request from its fixtures. Safe to share between threads.
 
+    A sequence is counted for each place and account by itself and, where it names parameters, for each request: what
+    one is answered does not depend on which others are asked meanwhile, so that threads cannot race for an answer.
     `sent` holds every request in order, so that a test can say what was not sent; `missed` those without an answer.
     """
 
@@ -33,7 +35,7 @@ class Replay:
         leading = tuple(fixture for scenario in first for fixture in scenario.fixtures)
         self._fixtures = (*leading, *(fixture for scenario in scenarios for fixture in scenario.fixtures))
         self._leading = len(leading)
-        self._served: Counter[int] = Counter()
+        self._served: Counter[tuple[int, str]] = Counter()
         self._lock = Lock()
 
     @property
@@ -54,7 +56,7 @@ class Replay:
                     fix="Add a fixture for this request, or correct the request; nothing was sent to the network.",
                     sent=False,
                 )
-            self._served[place] += 1
+            self._served[place, _who(self._fixtures[place], request)] += 1
             return self._fixtures[place].answer
 
     def after(self, request: Request, answer: Answer) -> None:
@@ -68,12 +70,13 @@ class Replay:
         best = max(self._fixtures[i].weight for i in matching)
         first = next(i for i in matching if self._fixtures[i].weight == best)
         sequence = [i for i in matching if self._fixtures[i].conditions == self._fixtures[first].conditions]
+        who = _who(self._fixtures[first], request)
         for i in sequence[:-1]:
-            if self._served[i] < (self._fixtures[i].times or 1):
+            if self._served[i, who] < (self._fixtures[i].times or 1):
                 return i
         last = sequence[-1]
         times = self._fixtures[last].times
-        return last if times is None or self._served[last] < times else None
+        return last if times is None or self._served[last, who] < times else None
 
     def _nearest(self, request: Request) -> str:
         same = [fixture for fixture in self._fixtures if fixture.operation == request.operation]
@@ -81,6 +84,12 @@ class Replay:
             return "nearest: " + "; ".join(f"{item.name}: {_why(item, request)}" for item in same[:3])
         close = get_close_matches(request.name, sorted(set(names(self._fixtures))), n=3, cutoff=0.3)
         return f"no {request.operation} was recorded; nearest: {', '.join(close) or 'nothing alike'}"
+
+
+def _who(fixture: Fixture, request: Request) -> str:
+    """For whom a sequence is counted; one without parameters is an operation's answers in their order."""
+    asked = None if fixture.parameters is None else plain(request.parameters)
+    return json.dumps([request.location, request.account, asked], sort_keys=True)
 
 
 def _why(fixture: Fixture, request: Request) -> str:

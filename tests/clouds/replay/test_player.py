@@ -85,3 +85,14 @@ def test_threads_share_a_sequence_without_serving_one_answer_twice() -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: ask(player), range(64)))
     assert sorted(answers, key=int) == [str(n) for n in range(64)]
+
+
+def test_what_one_place_or_one_question_is_answered_does_not_depend_on_what_others_ask_meanwhile() -> None:
+    player = replay(*((body, {"parameters": {"Ids": "*"}}) for body in ("first", "second")))
+    asked = [("us-east-1", "x"), ("us-west-2", "x"), ("us-east-1", "y"), ("us-east-1", "x"), ("us-west-2", "x")]
+    assert [ask(player, place, Ids=word) for place, word in asked] == ["first", "first", "first", "second", "second"]
+
+
+def test_a_sequence_without_parameters_is_the_answers_of_an_operation_in_their_order_in_each_place() -> None:
+    player = replay(("first", {}), ("second", {}))
+    assert [ask(player, Id="x"), ask(player, "us-west-2", Id="x"), ask(player, Id="y")] == ["first", "first", "second"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from clouds.aws.checks import PACK
 from clouds.errors import InvalidInput
 from clouds.replay import VARIABLE, Request, replay_of, replaying
 
@@ -48,3 +49,11 @@ def test_an_account_folder_answers_before_all_other_scenarios_and_lacks_are_foun
     assert player is not None
     assert [player.before(Request("s3", "ListBuckets")).body for _ in range(2)] == [{"of": "one"}] * 2
     assert player.before(Request("s3", "GetCallerIdentity")).body == {"of": "a_denied_one"}
+
+
+def test_the_bundled_scan_of_aws_looks_where_its_answers_were_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(Path(__file__).parents[3] / "fixtures"))
+    player, call = replay_of("aws"), PACK.places.call
+    assert player is not None
+    rows = player.before(Request(call.service, call.operation, PACK.home, parameters=call.parameters)).body["Regions"]
+    assert [PACK.place(row) for row in rows] == ["us-east-1"]
