@@ -118,5 +118,9 @@ class Unexpected(CloudError):
     """An answer that we do not understand; its own words are in `answered`."""
 
 
+class DiskFull(Unexpected):
+    """There is no room where something has to be written; `code` is what refused it."""
+
+
 class Cancelled(Exception):
     """The client or the person asked to stop; whoever catches it undoes what is half-made, then re-raises."""

@@ -36,6 +36,7 @@ _LEADS = {
     "not_recorded": "Not recorded",
     "forbidden": "Refused by the read-only guard",
     "unexpected": "Unexpected answer",
+    "disk_full": "The disk is full",
     "cancelled": "Stopped as asked",
     "bug": "A fault in modelrig itself",
 }

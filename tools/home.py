@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
 
-from clouds.errors import InvalidInput
+from clouds.errors import DiskFull, InvalidInput
 
 VARIABLE = "MODELRIG_HOME"
 LONGEST_NAME = 240
@@ -72,9 +73,21 @@ def inside(path: str | Path, *roots: Path, field: str = "path") -> Path:
 
 
 def write_atomically(path: Path, data: str | bytes, mode: int = 0o600) -> Path:
-    """Write a whole file or none: a reader sees the old one or the new one, also after a crash."""
+    """Write a whole file or none: a reader sees the old one or the new one, also after a crash. Raises DiskFull."""
     ready(path.parent)
     content = data.encode("utf-8") if isinstance(data, str) else data
+    try:
+        return _written(path, content, mode)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise DiskFull(
+            f"Writing {_shown(path)}", code=errno.errorcode[error.errno],
+            fix=f"Free some space where {_shown(path.parent)} is.",
+        ) from error  # fmt: skip
+
+
+def _written(path: Path, content: bytes, mode: int) -> Path:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

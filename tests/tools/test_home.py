@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from clouds.errors import InvalidInput
+from clouds.errors import DiskFull, InvalidInput
 from tools.home import home, inside, write_atomically
 
 
@@ -90,3 +92,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
         write_atomically(tmp_path / "folder", "new")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "folder"]
     assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_a_full_disk_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = write_atomically(tmp_path / "a.json", "old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(DiskFull) as told:
+        write_atomically(path, "new")
+    assert (told.value.code, told.value.fix) == ("ENOSPC", f"Free some space where {tmp_path} is.")
+    assert (path.read_text(encoding="utf-8"), len(list(tmp_path.iterdir()))) == ("old", 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clouds.errors import CloudError, Conflict, InvalidInput, Unexpected, Unreachable
+from clouds.errors import CloudError, Conflict, DiskFull, InvalidInput, Unexpected, Unreachable
 from tools.home import ready
 from tools.ledger import reserve, schema
 
@@ -173,10 +173,11 @@ class Store:
                 fix="Set MODELRIG_HOME to a folder that you can write to.",
             )
         if name.startswith(_NO_ROOM):
-            freed = f"{reserve.BYTES // 1024:,} KiB kept for this were set free: repeat what ends what bills. Then free"
-            return Unexpected(
+            held = reserve.release(self.path)
+            freed = f"{held // 1024:,} KiB kept for this were set free: repeat what ends what bills. Then free"
+            return DiskFull(
                 tried, answered=str(error), code=name, sent=False,
-                fix=f"{freed if reserve.release(self.path) else 'Free'} some space where {self.path.parent} is.",
+                fix=f"{freed if held else 'Free'} some space where {self.path.parent} is.",
             )  # fmt: skip
         return Unexpected(
             tried, answered=str(error), code=name, sent=False, fix=f"See whether {self.path} can be read and written."
