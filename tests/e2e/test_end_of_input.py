@@ -28,8 +28,9 @@ def piped(home: Path, *requests: dict[str, object] | str) -> list[dict[str, obje
     env = {**os.environ, "MODELRIG_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, str(ROOT / "server.py"), "--clouds", "local"],
-        input=given, capture_output=True, text=True, timeout=15, env=env, check=True,
+        input=given, capture_output=True, text=True, timeout=15, env=env, check=False,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
