@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clouds.base import Cloud
 from clouds.errors import CloudError, InvalidInput, NotInstalled, NotSignedIn
-from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, Scope, State, Unread
+from clouds.models import Endpoint, EngineFacts, Hardware, LogPage, Phase, Read, Record, Scope, State, Unread
 from tools import history
 from tools.context import Clouds, Target
 from tools.figures import duration
@@ -100,6 +100,11 @@ def list_endpoints(
     headline += f", {unsure} of which nobody knows" if unsure else ""
     headline += f"; not looked at: {', '.join(closed)}" if closed else ""
     headline += "; NOT everything could be read" if unread else ""
+    late = [endpoint.ref for endpoint in kept if history.overdue(endpoint)]
+    headline += (
+        f"; past its end and {'' if billing else 'perhaps '}billing: {', '.join(sorted(late)[:3])}" if late else ""
+    )
+    headline += f" and {len(late) - 3} more" if len(late) > 3 else ""
     return EndpointList(
         headline=headline + ".",
         count=len(rows),
@@ -113,7 +118,13 @@ def list_endpoints(
         rows=shown,
         unread=tuple(unread[:10]),
         not_looked_at=tuple(closed),
-        next="" if rows else "deploy_endpoint makes one." if not unread else "see what could not be read.",
+        next=history.ends_it(min(late))
+        if late
+        else ""
+        if rows
+        else "deploy_endpoint makes one."
+        if not unread
+        else "see what could not be read.",
     )
 
 
@@ -160,9 +171,11 @@ def _row(endpoint: Endpoint, book: Book) -> Row:
         billing={True: "yes", False: "no", None: "unknown"}[endpoint.billing],
         model=endpoint.model,
         usd_per_hour=endpoint.price.amount if endpoint.price else None,
-        spent_usd=history.spent(book, endpoint.deployment),
+        spent_usd=history.spent_on(book, endpoint),
         expires=endpoint.expires,
-        reason=bounded(" ".join(endpoint.reason.split()), 160),
+        reason=bounded(
+            "; ".join(part for part in (history.overdue(endpoint), " ".join(endpoint.reason.split())) if part), 160
+        ),
     )
 
 
@@ -201,9 +214,8 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
     parts = [f"`{endpoint.ref}` is {endpoint.state.replace('_', ' ')}"]
     if endpoint.phases:
         parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
-    ends = (
-        f"ends in {duration(left)}" if left is not None and left > 0 else "its time is over" if left is not None else ""
-    )
+    late = history.overdue(endpoint)
+    ends = "" if left is None else f"ends in {duration(left)}" if left > 0 else f"its time is {late or 'over'}"
     tail = ", ".join(part for part in (f"{row.spent_usd} so far" if row.spent_usd else "", ends) if part)
     ready = endpoint.state == "ready"
     return EndpointView(
@@ -226,12 +238,18 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         phases=endpoint.phases,
         engine=endpoint.engine,
         hardware=endpoint.hardware,
-        next="`query_model`, `measure_model` or `delete_endpoint`."
+        next=history.ends_it(endpoint.ref)
+        if late
+        else "`query_model`, `measure_model` or `delete_endpoint`."
         if ready
         else "`get_endpoint` again."
         if waiting
         else f'`get_endpoint_logs("{endpoint.ref}")`.',
     )
+
+
+SEARCHED = 100_000
+"""Lines that are looked through for a text, at most; a cloud that keeps or gives fewer says so."""
 
 
 class Logs(Result):
@@ -259,23 +277,30 @@ def get_endpoint_logs(
 ) -> Logs:
     """The newest log lines of an endpoint's engine, quoted as data."""
     service, place = ref.ours()
-    page = service.logs(place, since=timedelta(minutes=since_minutes), limit=400 if contains else limit)
-    lines = [line for line in page.lines if contains in line][-limit:]
+    page = service.logs(place, since=timedelta(minutes=since_minutes), limit=SEARCHED if contains else limit)
+    found = [line for line in page.lines if contains in line]
+    lines = found[-limit:]
     shown = tuple(quoted(line, 240)[1:-1] if len(line) <= 240 else quoted(line, 240)[1:] for line in lines)
     kept = [line for index, line in enumerate(shown) if sum(map(len, shown[index:])) <= 5_500]
+    counted = f"{len(kept):,}" + (f" of {len(found):,}" if contains and len(kept) < len(found) else "")
     return Logs(
-        headline=f"{len(kept)} lines of `{ref.ref}`" + (f" with {quoted(contains, 80)}" if contains else "") + ".",
+        headline=f"{counted} lines of `{ref.ref}`" + (f" with {quoted(contains, 80)}" if contains else "") + ".",
         endpoint=ref.ref,
         source=page.source,
         shown=len(kept),
         total=page.total,
         lines=tuple(kept),
-        notes=tuple(
-            part
-            for part in (page.note, f"no line contains {quoted(contains, 80)}" if contains and not lines else "")
-            if part
-        ),
+        notes=tuple(part for part in (page.note, _searched(page, contains) if contains else "") if part),
     )
+
+
+def _searched(page: LogPage, contains: str) -> str:
+    """Among which lines was looked: the newest only, where there may be more."""
+    count = len(page.lines)
+    what = f"the {count:,} lines" if page.total == count else f"the newest {count:,} lines"
+    what += "" if page.total in {None, count} else f" of {page.total:,}"
+    here = any(contains in line for line in page.lines)
+    return f"{what} were searched" if here else f"none of {what} contains {quoted(contains, 80)}"
 
 
 LIST_ENDPOINTS = Tool(list_endpoints, title="List endpoints", effect=Effect.READ)

@@ -58,7 +58,7 @@ class Llama:
         return reading.listing(self._home, scope)
 
     def logs(self, ref: EndpointRef, *, since: timedelta, limit: int) -> LogPage:
-        """The newest lines of supervisor and engine, 2,000 at most. Raises NotFound."""
+        """The newest lines of supervisor and engine. Raises NotFound."""
         return logs.page(reading.there(self._home, ref).place, since=since, limit=limit, now=self._now())
 
     def connect(self, ref: EndpointRef) -> Wire:

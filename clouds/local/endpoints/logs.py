@@ -7,13 +7,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from clouds.local.places import Place
+from clouds.local.supervisor.journal import LIMIT
 from clouds.models import LogPage
 
-TAIL = 4 * 2**20
-"""Bytes that are read from the end of each part."""
-SHOWN = 500
-"""Characters of a line that are shown."""
-MOST = 2_000
+TAIL = 2**20
+"""Bytes that are read from the end of each part for its last line."""
+WHOLE = LIMIT + TAIL
+"""Bytes that are read of each part: all of it, and never more of a file that somebody else wrote."""
+SHOWN = 4_000
+"""Characters of a line that are kept."""
+MOST = 100_000
 
 
 def page(place: Place, *, since: timedelta, limit: int, now: datetime | None = None) -> LogPage:
@@ -24,7 +27,7 @@ def page(place: Place, *, since: timedelta, limit: int, now: datetime | None = N
     oldest = (now or datetime.now(UTC)) - since
     lines: list[str] = []
     fresh: bool | None = None
-    for line in _lines(place):
+    for line in _lines(place, WHOLE):
         when = _when(line)
         if when is not None:
             if fresh is None and when < oldest:
@@ -40,7 +43,7 @@ def page(place: Place, *, since: timedelta, limit: int, now: datetime | None = N
 def last(place: Place) -> str:
     """The last line of the log, without its time; empty when there is none."""
     line = ""
-    for line in _lines(place):  # noqa: B007 - the last one is wanted
+    for line in _lines(place, TAIL):  # noqa: B007 - the last one is wanted
         pass
     return visible(line.partition(" | ")[2] or line)[:200]
 
@@ -51,20 +54,20 @@ def visible(line: str) -> str:
     return spelt if len(line) <= SHOWN else f"{spelt}… ({len(line) - SHOWN} more characters)"
 
 
-def _lines(place: Place) -> Iterator[str]:
+def _lines(place: Place, most: int) -> Iterator[str]:
     for part in (place.log.with_name("log.1"), place.log):
-        yield from _tail(part)
+        yield from _tail(part, most)
 
 
-def _tail(path: Path) -> Iterator[str]:
+def _tail(path: Path, most: int) -> Iterator[str]:
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
-            file.seek(max(0, size - TAIL))
-            raw = file.read(TAIL)
+            file.seek(max(0, size - most))
+            raw = file.read(most)
     except (FileNotFoundError, NotADirectoryError):
         return
-    if size > TAIL:
+    if size > most:
         raw = raw.partition(b"\n")[2]
     for line in raw.split(b"\n"):
         if line:

@@ -12,6 +12,9 @@ from clouds.errors import CloudError, NotFound
 from clouds.models import Call, LogPage, Scope
 
 HEAD, MOST_STREAMS = 2000, 3
+MOST_EVENTS, FULL = 10_000, 500_000
+"""GetLogEvents gives 10,000 events or 1 MB, whichever is less (API reference, read 2026-11-29); from half of that in
+characters on, an answer is not said to be the whole log."""
 _EARLY = timedelta(seconds=1)
 """CreationTime and a stream's creationTime come from two clocks."""
 
@@ -52,17 +55,20 @@ def newest(
     """The newest `limit` lines of the newest streams, newest last."""
     start = int((now - since).timestamp() * 1000)
     found: list[Line] = []
+    most, whole = min(limit, MOST_EVENTS), True
     for stream in streams[:MOST_STREAMS]:
-        found += _lines(_events(api, region, name, stream, {"startTime": start, "limit": min(limit, 10_000)}))
+        events = _events(api, region, name, stream, {"startTime": start, "limit": most})
+        whole = whole and len(events) < most and sum(len(str(each.get("message", ""))) for each in events) < FULL
+        found += _lines(events)
     found.sort(key=lambda line: line[0])
     lines = tuple(f"{at:%Y-%m-%dT%H:%M:%SZ} {text}" for at, text in found[-limit:])
     others = f"; {len(streams) - MOST_STREAMS} older streams were not read" if len(streams) > MOST_STREAMS else ""
-    whole = len(found) < limit
+    whole = whole and len(found) < limit
     return LogPage(
         lines=lines,
         source=f"CloudWatch {group(name)} {streams[0]}",
         total=len(found) if whole and not others else None,
-        note=("" if whole else f"the newest {limit} lines; there are older ones") + others,
+        note=("" if whole else f"the newest {len(lines)} lines; there may be older ones") + others,
     )
 
 

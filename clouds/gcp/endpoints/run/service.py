@@ -94,8 +94,10 @@ class CloudRun:
     def logs(self, ref: EndpointRef, *, since: timedelta, limit: int) -> LogPage:
         """The newest lines of its instances, from Cloud Logging. The service is not woken."""
         view.find(self._api, ref)
-        lines = view.log_lines(self._api, ref, self._now() - since, limit)
+        lines = view.log_lines(self._api, ref, self._now() - since, min(limit, view.MOST_READ))
         note = "" if lines else "Cloud Logging has no line of that time; an instance that is not there writes none"
+        if len(lines) == view.MOST_READ:
+            note = f"only the newest {view.MOST_READ:,} lines were read"
         return LogPage(tuple(f"{tags.iso(at)} {text}" for at, text in lines), f"Cloud Logging of {ref}", None, note)
 
     def connect(self, ref: EndpointRef) -> Wire:

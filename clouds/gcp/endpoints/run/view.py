@@ -27,7 +27,8 @@ READS = (
     Call("storage", "buckets.get"),
 )
 """What looking at services sends, for the read-only allow-list."""
-MOST_LINES = 1000
+MOST_LINES, MOST_READ = 1000, 10_000
+"""Lines of one page, and of the pages that are read for one answer: ten at most."""
 L4_GIB = 22.5
 
 

@@ -44,7 +44,7 @@ def test_the_part_before_is_read_too_and_a_limit_keeps_the_newest(tmp_path: Path
 
 def test_control_characters_are_spelt_out_and_a_long_line_is_cut() -> None:
     assert logs.visible("a\x1b[2Jb\u202ec\x00") == "a\\x1b[2Jb\\x202ec\\x00"
-    assert logs.visible("x" * 501) == "x" * 500 + "… (1 more characters)"
+    assert logs.visible("x" * 4_001) == "x" * 4_000 + "… (1 more characters)"
 
 
 def test_bytes_that_are_no_text_and_a_missing_log_do_no_harm(tmp_path: Path) -> None:
@@ -54,3 +54,11 @@ def test_bytes_that_are_no_text_and_a_missing_log_do_no_harm(tmp_path: Path) -> 
     made.log.unlink()
     assert logs.page(made, since=HOUR, limit=5, now=NOW).lines == ()
     assert logs.last(made) == ""
+
+
+def test_the_beginning_of_a_long_part_is_read_too(tmp_path: Path) -> None:
+    made = place(tmp_path, *(f"2026-11-29T11:30:00.000Z engine | {n} {'x' * 3_900}" for n in range(2_100)))
+    assert made.log.stat().st_size < logs.WHOLE
+    page = logs.page(made, since=HOUR, limit=100_000, now=NOW)
+    assert (len(page.lines), page.total, page.note) == (2_100, 2_100, "")
+    assert page.lines[0].startswith("2026-11-29T11:30:00.000Z engine | 0 xxx")
