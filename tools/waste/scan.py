@@ -101,10 +101,11 @@ def scan(
 
 def select(pack: WastePack, wanted: Wanted) -> tuple[WasteCheck, ...]:
     """The checks of one pack that were asked for: by id, or by the word that an id begins with."""
+    begun = tuple(f"{word}-" for word in wanted.checks)
     return tuple(
         check
         for check in pack.checks
-        if (not wanted.checks or any(check.id == word or check.id.startswith(f"{word}-") for word in wanted.checks))
+        if (not wanted.checks or check.id in wanted.checks or check.id.startswith(begun))
         and wanted.category in ("", check.category)
     )
 

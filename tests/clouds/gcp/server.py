@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
@@ -165,15 +166,19 @@ class Google:
         if content and "json" in headers.get("Content-Type", ""):
             body = json.loads(content)
         for service in methods.services():
-            table = methods.table(service)
-            own = {urlsplit(each.root).hostname for each in table.values()}
-            regional = any(
-                each.regional and host.endswith("-" + str(urlsplit(each.root).hostname)) for each in table.values()
-            )
-            if (host in own or regional) and (found := methods.recognise(service, verb, path, body)):
+            own, regional = _hosts(service)
+            if (host in own or host.endswith(regional)) and (found := methods.recognise(service, verb, path, body)):
                 method, parameters = found
                 return Asked(f"{service}.{method.operation}", parameters, headers, path, content), method.body
         return Asked(host, {"body": body}, headers, path, content), ""
+
+
+@cache
+def _hosts(service: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The hosts of a service, and how those of its regions end."""
+    every = methods.table(service).values()
+    own = frozenset(str(urlsplit(each.root).hostname) for each in every)
+    return own, tuple({f"-{urlsplit(each.root).hostname}" for each in every if each.regional})
 
 
 def _status(code: int, status: str, message: str) -> tuple[int, Any, dict[str, str]]:
