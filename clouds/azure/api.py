@@ -62,7 +62,7 @@ class AzureApi:
         answers nobody is signed in and this machine's sign-in is not looked at. `tokens` are those of another api of
         the same sign-in: each is a process of seconds.
         """
-        self.taps, self.recorded = tuple(taps), recorded
+        self.taps, self.recorded, self.at_once = tuple(taps), recorded, recorded
         self._credential = credential
         self.tokens = tokens or Tokens(credential, clock)
         self._arm = Arm(self.tokens, self.taps, inner, attempts=attempts, patience=patience, clock=clock, sleep=sleep)

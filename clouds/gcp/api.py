@@ -57,6 +57,7 @@ class GcpApi:
         """`base` is an address that speaks for every host of Google's: the host is then told in the Host header."""
         self.taps, self.base = tuple(taps), base.rstrip("/")
         self._build, self._attempts, self._sleep = build, max(1, attempts), sleep
+        self.at_once = build is sessions.recorded
         self._session: Session | None = None
         self._client: httpx2.Client | None = None
         self._plain: httpx2.Client | None = None

@@ -67,6 +67,7 @@ class ReadsOnly:
 
     def __init__(self, api: Api, allow: frozenset[str]) -> None:
         self._api, self.allow = api, allow
+        self.at_once = bool(getattr(api, "at_once", False))
 
     def send(self, call: Call, *, scope: Scope) -> object:
         """The answer's body. Raises InvalidInput for anything that no check declares; then nothing is sent."""

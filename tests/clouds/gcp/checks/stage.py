@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -76,14 +76,12 @@ class Stage:
         self.scenario = Scenario({})
         self.sent: list[Request] = []
         self.served: Counter[str] = Counter()
-        self.delay: Callable[[Request], None] = lambda request: None
 
     def put_on(self, scenario: Scenario) -> None:
         self.scenario, self.sent, self.served = scenario, [], Counter()
 
     def before(self, request: Request) -> Answer:
         self.sent.append(request)
-        self.delay(request)
         found = self._found(request)
         return found if isinstance(found, Answer) else Answer(200, found)
 
@@ -123,7 +121,7 @@ class Watching:
     """An api whose answers notice when a field is read that Google's document does not have."""
 
     def __init__(self, api: GcpApi) -> None:
-        self._api = api
+        self._api, self.at_once = api, api.at_once
 
     def send(self, call: Call, *, scope: Scope) -> Any:
         return watched(call, self._api.send(call, scope=scope))
