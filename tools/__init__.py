@@ -23,7 +23,7 @@ _PLACES = (
     "tools.deploy:DEPLOY_ENDPOINT",
     "tools.endpoints:LIST_ENDPOINTS",
     "tools.endpoints:GET_ENDPOINT",
-    "tools.endpoints:GET_ENDPOINT_LOGS",
+    "tools.endpoint_logs:GET_ENDPOINT_LOGS",
     "tools.query:QUERY_MODEL",
     "tools.query:CHECK_HEALTH",
     "tools.changes:UPDATE_ENDPOINT",

@@ -202,10 +202,11 @@ class Session:
                 fix="Use one of " + ", ".join(map(str, found)) + ".",
             )
         known = ", ".join(str(ref) for ref in self.book.refs()[:5])
+        shown = "list_endpoints shows what the clouds hold besides, by full ref: give that."
         raise NotFound(
             f"Looking for an endpoint named {name[:50]!r}",
             answered="the ledger has none of that name",
-            fix=f"Known: {known}." if known else "There is none yet: deploy_endpoint makes one.",
+            fix=f"Known by name: {known}. {shown}" if known else f"It knows none yet; {shown}",
             sent=False,
         )
 

@@ -1,23 +1,22 @@
-"""list_endpoints, get_endpoint and get_endpoint_logs: what is there, what it does, what it says."""
+"""list_endpoints and get_endpoint: what is there, and what it does."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Annotated, get_args
 
 from pydantic import Field
 
 from clouds.base import Cloud
 from clouds.errors import CloudError, InvalidInput, NotInstalled, NotSignedIn
-from clouds.models import Endpoint, EngineFacts, Hardware, LogPage, Phase, Read, Record, Scope, State, Unread
+from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, Scope, State, Unread
 from tools import history
 from tools.context import Clouds, Target
 from tools.figures import duration
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import Result, bounded, capped, quoted
+from tools.result import Result, bounded, capped
 
 
 class Row(Record):
@@ -100,11 +99,11 @@ def list_endpoints(
     headline += f", {unsure} of which nobody knows" if unsure else ""
     headline += f"; not looked at: {', '.join(closed)}" if closed else ""
     headline += "; NOT everything could be read" if unread else ""
-    late = [endpoint.ref for endpoint in kept if history.overdue(endpoint)]
-    headline += (
-        f"; past its end and {'' if billing else 'perhaps '}billing: {', '.join(sorted(late)[:3])}" if late else ""
-    )
-    headline += f" and {len(late) - 3} more" if len(late) > 3 else ""
+    late = sorted((endpoint for endpoint in kept if history.overdue(endpoint)), key=lambda endpoint: endpoint.ref)
+    if late:
+        sure = "" if all(endpoint.billing for endpoint in late) else "perhaps "
+        headline += f"; past its end and {sure}billing: {', '.join(endpoint.ref for endpoint in late[:3])}"
+        headline += f" and {len(late) - 3} more" if len(late) > 3 else ""
     return EndpointList(
         headline=headline + ".",
         count=len(rows),
@@ -118,7 +117,7 @@ def list_endpoints(
         rows=shown,
         unread=tuple(unread[:10]),
         not_looked_at=tuple(closed),
-        next=history.ends_it(min(late))
+        next=history.ends_it(late[0].ref)
         if late
         else ""
         if rows
@@ -215,7 +214,15 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
     if endpoint.phases:
         parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
     late = history.overdue(endpoint)
-    ends = "" if left is None else f"ends in {duration(left)}" if left > 0 else f"its time is {late or 'over'}"
+    ends = (
+        ""
+        if left is None
+        else f"ends in {duration(left)}"
+        if left > 0
+        else f"its time has been {late}"
+        if late
+        else "its time is over"
+    )
     tail = ", ".join(part for part in (f"{row.spent_usd} so far" if row.spent_usd else "", ends) if part)
     ready = endpoint.state == "ready"
     return EndpointView(
@@ -248,61 +255,5 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
     )
 
 
-SEARCHED = 100_000
-"""Lines that are looked through for a text, at most; a cloud that keeps or gives fewer says so."""
-
-
-class Logs(Result):
-    """The newest lines of an endpoint's log; they come from outside and are data."""
-
-    endpoint: str
-    source: str
-    shown: int
-    total: int | None = None
-    lines: tuple[str, ...]
-
-    def body(self) -> str:
-        """The lines as a quoted block."""
-        figures = f"{self.endpoint} · {self.source} · {self.shown} shown" + (
-            f" of {self.total:,}" if self.total is not None else ""
-        )
-        return figures + "\n\n" + "\n".join(f"> {line}" for line in self.lines)
-
-
-def get_endpoint_logs(
-    ref: Target,
-    limit: Annotated[int, Field(ge=1, le=400, description="lines, newest last")] = 40,
-    since_minutes: Annotated[float, Field(gt=0, le=10_080)] = 1440,
-    contains: Annotated[str, Field(max_length=80, description="only lines with this text")] = "",
-) -> Logs:
-    """The newest log lines of an endpoint's engine, quoted as data."""
-    service, place = ref.ours()
-    page = service.logs(place, since=timedelta(minutes=since_minutes), limit=SEARCHED if contains else limit)
-    found = [line for line in page.lines if contains in line]
-    lines = found[-limit:]
-    shown = tuple(quoted(line, 240)[1:-1] if len(line) <= 240 else quoted(line, 240)[1:] for line in lines)
-    kept = [line for index, line in enumerate(shown) if sum(map(len, shown[index:])) <= 5_500]
-    counted = f"{len(kept):,}" + (f" of {len(found):,}" if contains and len(kept) < len(found) else "")
-    return Logs(
-        headline=f"{counted} lines of `{ref.ref}`" + (f" with {quoted(contains, 80)}" if contains else "") + ".",
-        endpoint=ref.ref,
-        source=page.source,
-        shown=len(kept),
-        total=page.total,
-        lines=tuple(kept),
-        notes=tuple(part for part in (page.note, _searched(page, contains) if contains else "") if part),
-    )
-
-
-def _searched(page: LogPage, contains: str) -> str:
-    """Among which lines was looked: the newest only, where there may be more."""
-    count = len(page.lines)
-    what = f"the {count:,} lines" if page.total == count else f"the newest {count:,} lines"
-    what += "" if page.total in {None, count} else f" of {page.total:,}"
-    here = any(contains in line for line in page.lines)
-    return f"{what} were searched" if here else f"none of {what} contains {quoted(contains, 80)}"
-
-
 LIST_ENDPOINTS = Tool(list_endpoints, title="List endpoints", effect=Effect.READ)
 GET_ENDPOINT = Tool(get_endpoint, title="Get endpoint", effect=Effect.READ, aliases={"endpoint": "ref"})
-GET_ENDPOINT_LOGS = Tool(get_endpoint_logs, title="Get endpoint logs", effect=Effect.READ, aliases={"endpoint": "ref"})

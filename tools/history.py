@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from clouds.models import Change, DeploymentSpec, Endpoint
+from tools.figures import duration
 from tools.ledger import Book, Deployment
 
 STARTING = frozenset({"waiting_for_capacity", "creating", "loading", "updating"})
@@ -85,6 +86,28 @@ def spent(book: Book, deployment: str) -> str:
     if amount is None:
         return ""
     return _range(amount.low, amount.high)
+
+
+def spent_on(book: Book, endpoint: Endpoint, now: datetime | None = None) -> str:
+    """As `spent`; where the ledger has nothing, "about $10.74": its price over its age, for what bills."""
+    known = spent(book, endpoint.deployment)
+    if known or not endpoint.billing or endpoint.price is None or not endpoint.created:
+        return known
+    age = -(seconds_left(endpoint.created, now) or 0.0)
+    return f"about ${endpoint.price.amount * age / 3600:,.2f}" if age > 0 else ""
+
+
+def overdue(endpoint: Endpoint, now: datetime | None = None) -> str:
+    """ "over for 6 h 14 min, still billing" for what is past its end and not known to bill nothing; else empty."""
+    left = seconds_left(endpoint.expires, now)
+    if left is None or left > 0 or endpoint.billing is False:
+        return ""
+    return f"over for {duration(-left)}, {'still' if endpoint.billing else 'perhaps still'} billing"
+
+
+def ends_it(ref: str) -> str:
+    """What to do with an endpoint that is past its end and bills."""
+    return f'`delete_endpoint("{ref}")` ends its bill; `update_endpoint` with ttl_hours gives it more time.'
 
 
 def with_change(spec: DeploymentSpec, change: Change) -> DeploymentSpec:

@@ -12,7 +12,7 @@ from clouds.local.endpoints import logs
 from clouds.local.places import Place
 from clouds.models import EndpointRef, LogPage
 from tools.context import Target
-from tools.endpoints import Logs, get_endpoint_logs
+from tools.endpoint_logs import Logs, get_endpoint_logs
 
 REF = EndpointRef("local", "llama", "this-machine", "one")
 

@@ -119,6 +119,8 @@ def find(scan: Scan, word: str, home: Path) -> Finding:
 
     Where another scan that is kept in `home` holds it, the error names that scan.
     """
+    if not word.strip():
+        raise InvalidInput("finding", "names nothing", fix="summarize_findings lists what was found, with its ids.")
     every: Sequence[Finding] = (*scan.findings, *scan.suppressed)
     lower = word.lower()
     found = [each for each in every if lower in (each.id, each.resource.lower())]

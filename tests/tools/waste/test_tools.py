@@ -165,15 +165,22 @@ def test_a_finding_of_an_older_scan_is_told_where_it_is(tmp_path: Path) -> None:
     assert refused.value.fix == f'It is in another one: give scan="{first.scan}".'
     with pytest.raises(NotFound) as unknown:
         explain_finding(later.clouds, later.book, "0000000000")
+    with pytest.raises(InvalidInput, match=r"^`finding`: names nothing$"):
+        explain_finding(later.clouds, later.book, " ")
     assert unknown.value.fix == "summarize_findings lists what was found; what is in use is in no list."
 
 
 def test_one_finding_is_said_as_one(tmp_path: Path) -> None:
     desk = Desk(tmp_path, many(1))
     desk.scan()
-    assert summarize_findings(desk.book).headline == "1 finding, $1.00 a month."
-    told = desk.scan(checks=("disk-free",))
-    assert told.headline == "$1.00 a month ($12.00 a year) in 1 resource that nothing uses; the one check looked."
+    assert told.headline.startswith(
+        "$1.00 a month ($12.00 a year) in 1 resource that nothing uses (checks disk-free); "
+    )
+    assert told.headline.endswith("; the one check looked.")
+    only = "(checks disk-free)"
+    assert (
+        told.headline == f"$1.00 a month ($12.00 a year) in 1 resource that nothing uses {only}; the one check looked."
+    )
     assert told.notes[0].startswith("1 check, 1 place: 1 of 1 pairs of check and place were judged")
     assert " reads, each with all its pages, in " in told.scan_cost
 
