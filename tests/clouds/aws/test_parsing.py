@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from clouds.aws.api import AwsApi
 from clouds.errors import PermissionMissing, Unexpected
 from clouds.models import Call, Scope
 from tests.clouds.aws.network import Wire
+from tests.clouds.aws.recorded import build
 
 OHIO = Scope("us-east-2")
 TABLES = Call("dynamodb", "ListTables")  # JSON
@@ -18,15 +21,17 @@ BUCKETS = Call("s3", "ListBuckets")  # XML over REST
 PAGE = b"<html><body>Sign in to the network</body></html>"
 
 
-@pytest.fixture(autouse=True)
-def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+WIRE = Wire()
+
+
+@cache
+def api() -> AwsApi:
+    return AwsApi(build=build, prepare=WIRE.attach, attempts=1)
 
 
 def answered(call: Call, status: int, body: bytes) -> object:
-    return AwsApi(prepare=Wire((status, body)).attach, attempts=1).send(call, scope=OHIO)
+    WIRE.answers = [(status, body)]
+    return api().send(call, scope=OHIO)
 
 
 @pytest.mark.parametrize("call", [TABLES, CLUSTERS, VOLUMES, DATABASES, BUCKETS], ids=str)

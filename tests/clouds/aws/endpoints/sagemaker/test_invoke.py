@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import botocore.session
@@ -26,6 +27,7 @@ IMAGE = {"Environment": {"SM_VLLM_MODEL": "google/gemma-4-E2B-it"}}
 QUESTION = [{"role": "user", "content": "Why is the sky blue?"}]
 
 
+@cache
 def api(key: str = KEY, secret: str = SECRET) -> AwsApi:
     def build() -> botocore.session.Session:
         session = botocore.session.Session()
