@@ -99,9 +99,14 @@ BROKER = Kind(
 )
 
 
+def engine_of(row: Row) -> str:
+    """ACTIVEMQ or RABBITMQ; until there was a second one, a list did not say it (seen in a recording, 2026-11-30)."""
+    return str(row.get("EngineType") or "ACTIVEMQ").upper()
+
+
 def _names(row: Row) -> list[dict[str, str]]:
     name = row["BrokerName"]
-    if row["EngineType"] == "RABBITMQ":
+    if engine_of(row) == "RABBITMQ":
         return [{"Broker": name}]
     ends = ("-1", "-2") if row["DeploymentMode"] == "ACTIVE_STANDBY_MULTI_AZ" else ("-1",)
     return [{"Broker": f"{name}{end}"} for end in ends]
@@ -115,7 +120,7 @@ ACTIVE_CONNECTIONS = usage(
     days=14,
     absent="unresolved",
     stat="Maximum",
-    when=lambda row: row["BrokerState"] == "RUNNING" and row["EngineType"] == "ACTIVEMQ",
+    when=lambda row: row["BrokerState"] == "RUNNING" and engine_of(row) == "ACTIVEMQ",
     unit="connections",
     source="Amazon MQ docs, ActiveMQ metrics: emitted every minute by a running broker, also at 0",
 )
@@ -127,7 +132,7 @@ RABBIT_CONNECTIONS = usage(
     days=14,
     absent="unresolved",
     stat="Maximum",
-    when=lambda row: row["BrokerState"] == "RUNNING" and row["EngineType"] == "RABBITMQ",
+    when=lambda row: row["BrokerState"] == "RUNNING" and engine_of(row) == "RABBITMQ",
     unit="connections",
     source="Amazon MQ docs, RabbitMQ metrics: emitted every minute by a running broker, also at 0",
 )
@@ -137,9 +142,9 @@ _NODES = {"SINGLE_INSTANCE": 1, "ACTIVE_STANDBY_MULTI_AZ": 2, "CLUSTER_MULTI_AZ"
 def _broker(row: Row, seen: Seen) -> Waste | None:
     if row["BrokerState"] != "RUNNING":
         return None
-    if seen.metric(RABBIT_CONNECTIONS if row["EngineType"] == "RABBITMQ" else ACTIVE_CONNECTIONS, row):
+    if seen.metric(RABBIT_CONNECTIONS if engine_of(row) == "RABBITMQ" else ACTIVE_CONNECTIONS, row):
         return None
-    engine, count = row["EngineType"].lower(), _NODES.get(row["DeploymentMode"], 1)
+    engine, count = engine_of(row).lower(), _NODES.get(row["DeploymentMode"], 1)
     return Waste(
         reason=f"nobody connected in 14 days; {count} x {row['HostInstanceType']} {engine}",
         meters=(Meter(f"mq/{row['HostInstanceType']}/{engine}", "hour", count),),

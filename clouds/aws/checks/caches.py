@@ -9,20 +9,28 @@ from typing import Any
 from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
+from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 CACHES = Listing("elasticache", "DescribeCacheClusters", "CacheClusters")
 CACHE_GROUPS = Listing("elasticache", "DescribeReplicationGroups", "ReplicationGroups")
+
+
+def cache_arn(row: Row, at: Scope) -> str:
+    """The full id; an answer from before 2020 holds none (seen in recordings, 2026-11-30)."""
+    return str(row.get("ARN") or words.arn("elasticache", at, f"cluster:{row['CacheClusterId']}"))
+
+
 CACHE = Kind(
     name="ElastiCache cluster",
     of=CACHES,
-    id=lambda row, _at: row["ARN"],
+    id=cache_arn,
     label=lambda row: row["CacheClusterId"],
     created=lambda row: row.get("CacheClusterCreateTime"),
     tags_read=Detail(
         CACHES, "elasticache", "ListTagsForResource",
-        lambda rows, _at: {"ResourceName": rows[0]["ARN"]}, rows="TagList", late=True,
+        lambda rows, at: {"ResourceName": cache_arn(rows[0], at)}, rows="TagList", late=True,
     ),
     tags_of=words.tag_row,
 )  # fmt: skip

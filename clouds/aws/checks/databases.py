@@ -19,7 +19,7 @@ CLUSTER_SNAPSHOTS = Listing("rds", "DescribeDBClusterSnapshots", "DBClusterSnaps
 DATABASE = Kind(
     name="RDS instance",
     of=DATABASES,
-    id=lambda row, _at: row["DBInstanceArn"],
+    id=lambda row, at: row.get("DBInstanceArn") or words.arn("rds", at, f"db:{row['DBInstanceIdentifier']}"),
     label=lambda row: row["DBInstanceIdentifier"],
     created=lambda row: row.get("InstanceCreateTime"),
     tags=words.tags,
@@ -154,7 +154,7 @@ STOPPED = WasteCheck(
 SNAPSHOT = Kind(
     name="RDS snapshot",
     of=SNAPSHOTS,
-    id=lambda row, _at: row["DBSnapshotArn"],
+    id=lambda row, at: row.get("DBSnapshotArn") or words.arn("rds", at, f"snapshot:{row['DBSnapshotIdentifier']}"),
     label=lambda row: row["DBSnapshotIdentifier"],
     created=lambda row: row.get("SnapshotCreateTime"),
     tags=words.tags,
@@ -162,7 +162,10 @@ SNAPSHOT = Kind(
 CLUSTER_SNAPSHOT = Kind(
     name="RDS cluster snapshot",
     of=CLUSTER_SNAPSHOTS,
-    id=lambda row, _at: row["DBClusterSnapshotArn"],
+    id=lambda row, at: (
+        row.get("DBClusterSnapshotArn")
+        or words.arn("rds", at, f"cluster-snapshot:{row['DBClusterSnapshotIdentifier']}")
+    ),
     label=lambda row: row["DBClusterSnapshotIdentifier"],
     created=lambda row: row.get("SnapshotCreateTime"),
     tags=words.tags,
@@ -183,12 +186,12 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
     if row["DBInstanceIdentifier"] in seen.index(DATABASES, _database):
         return None
     full = row.get("FullSnapshotSizeInBytes")
-    size = round(full / 1024**3, 3) if full else row["AllocatedStorage"]
+    size = round(full / 1024**3, 9) if full else row["AllocatedStorage"]
     return Waste(
-        reason=f"its database {row['DBInstanceIdentifier']} is gone; up to {size:,} GB are stored",
+        reason=f"its database {row['DBInstanceIdentifier']} is gone; up to {round(size, 3):,} GB are stored",
         meters=(Meter("rds-snapshot/backup", "GB-month", size),),
         bound="at most",
-        evidence={"database": row["DBInstanceIdentifier"], "engine": row["Engine"], "GB at most": size},
+        evidence={"database": row["DBInstanceIdentifier"], "engine": row["Engine"], "GB at most": round(size, 3)},
     )
 
 

@@ -48,10 +48,10 @@ def _unmounted(row: Row, seen: Seen) -> Waste | None:
     parts = row.get("SizeInBytes", {})
     size = (parts.get("ValueInStandard") if parts.get("ValueInStandard") is not None else parts.get("Value") or 0) / GIB
     zonal = "one-zone-" if row.get("AvailabilityZoneName") else ""  # One Zone has prices of its own, about half as high
-    meters = [Meter(f"efs/{zonal}standard", "GB-month", round(size, 4))] if size else []
+    meters = [Meter(f"efs/{zonal}standard", "GB-month", round(size, 9))] if size else []
     for kind, word in (("ValueInIA", "infrequent-access"), ("ValueInArchive", "archive")):
         if parts.get(kind):
-            meters.append(Meter(f"efs/{zonal}{word}", "GB-month", round(parts[kind] / GIB, 4)))
+            meters.append(Meter(f"efs/{zonal}{word}", "GB-month", round(parts[kind] / GIB, 9)))
     if row.get("ThroughputMode") == "provisioned" and row.get("ProvisionedThroughputInMibps"):
         meters.append(Meter("efs/provisioned-throughput", "MiBps-month", row["ProvisionedThroughputInMibps"]))
     return Waste(
@@ -106,7 +106,8 @@ def _fsx(row: Row, seen: Seen) -> Waste | None:
         return None
     kind, size = row["FileSystemType"].lower(), row["StorageCapacity"]
     about = row.get("WindowsConfiguration") or row.get("OntapConfiguration") or row.get("OpenZFSConfiguration") or {}
-    laid = str(about.get("DeploymentType", "unknown")).lower().replace("_", "-")
+    only = "SINGLE_AZ_1" if kind == "windows" else "unknown"  # the one there was until November 2019, and not named
+    laid = str(about.get("DeploymentType") or only).lower().replace("_", "-")
     zones = laid.split("-")[0] if kind == "windows" else laid  # Windows has one price for both of its single-zone types
     meters = [Meter(f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}/{zones}", "GB-month", size)]
     if about.get("ThroughputCapacity"):

@@ -125,7 +125,7 @@ VPC_ENDPOINT = Kind(
 
 
 def _billed(row: Row) -> bool:
-    return row["VpcEndpointType"] in ("Interface", "GatewayLoadBalancer") and row["State"].lower() == "available"
+    return row.get("VpcEndpointType") in ("Interface", "GatewayLoadBalancer") and row["State"].lower() == "available"
 
 
 ENDPOINT_BYTES = usage(

@@ -65,7 +65,7 @@ def _stale_images(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"{len(old)} of {len(images)} images were neither pushed nor pulled in {DAYS} days, "
         f"and no lifecycle rule ends them; {untagged} have no tag",
-        meters=(Meter("ecr/storage", "GB-month", round(size, 4)),) if size else (),
+        meters=(Meter("ecr/storage", "GB-month", round(size, 9)),) if size else (),
         free=not size,
         bound="at most",
         evidence={"stale images": len(old), "images": len(images), "untagged": untagged, "GB at most": round(size, 3)},

@@ -79,7 +79,7 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
     size = stored_gib(row)
     return Waste(
         reason=f"its volume {source} is gone; up to {size:,.0f} GiB are stored",
-        meters=(Meter("ebs-snapshot/standard", "GiB-month", round(size, 3)),),
+        meters=(Meter("ebs-snapshot/standard", "GiB-month", round(size, 9)),),
         bound="at most",
         evidence={"volume": source, "GiB at most": round(size, 2), "description": row.get("Description", "")[:100]},
     )
@@ -173,7 +173,7 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
         return None
     own = _own_disks(row, seen)
     ids = [seen.id(SNAPSHOT, each) for each in own]
-    size = round(sum(stored_gib(each) for each in own), 3)
+    size = round(sum(stored_gib(each) for each in own), 9)
     return Waste(
         reason="nothing starts from it"
         + (f", last started {words.days_since(seen, last)} days ago" if last else ", and nothing is known to have")
@@ -184,7 +184,7 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
         holds=tuple(ids),
         evidence={
             "snapshots": len(ids),
-            "GiB at most": size,
+            "GiB at most": round(size, 3),
             "last launched": str(last or "not recorded"),
             "deletes": ", ".join(each["SnapshotId"] for each in own),
         },
