@@ -108,7 +108,7 @@ def plan_cleanup(
         asked = _preview(plan)
         bound = confirming.Bound("apply_cleanup", {"plan": plan.id}, asked.steps, asked.state)
         token, until = confirming.issue(book, bound)
-    return _planned(plan, str(printed), token, until, limit)
+    return _planned(plan, str(printed), token, until, limit, checks)
 
 
 def as_script(plan: CleanupPlan, clouds: Clouds) -> str:
@@ -141,11 +141,13 @@ def _headline(plan: CleanupPlan) -> str:
     )
 
 
-def _planned(plan: CleanupPlan, printed: str, token: str, until: str, limit: int) -> Planned:
+def _planned(plan: CleanupPlan, printed: str, token: str, until: str, limit: int, checks: tuple[str, ...]) -> Planned:
     steps, _ = capped(plan.steps, limit)
     rows, showing = capped(plan.findings, limit)
     fates = Counter(step.reversal for each in plan.findings for step in each.steps)
     notes = ["Nothing has been changed."]
+    if checks:
+        notes.append(f"Filter: all findings of {', '.join(checks)} in {plan.scan}.")
     if len(plan.steps) > limit:
         notes.append(f"{len(plan.steps) - limit:,} more steps are in the script.")
     if len(plan.refused) > 10:

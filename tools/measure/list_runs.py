@@ -83,6 +83,7 @@ def list_runs(
     words = [f"{states[each]} {each}" for each in ("complete", "incomplete", "failed") if states[each]]
     return RunList(
         headline=f"{len(kept)} run{'' if len(kept) == 1 else 's'}"
+        + (f" ({', '.join(f'{name} {value}' for name, value in chosen.items())})" if chosen else "")
         + (f": {', '.join(words)}" if words else "")
         + (f"; {len(unreadable)} file{'' if len(unreadable) == 1 else 's'} could not be read" if unreadable else "")
         + ".",

@@ -85,7 +85,9 @@ def list_checks(
         word for _, each, pack in chosen for read in each.operations for word in pack.permissions(*read.split(".", 1))
     }
     return CheckList(
-        headline=f"{len(chosen)} checks look for what nobody uses.",
+        headline=f"{len(chosen)} check{'s look' if len(chosen) != 1 else ' looks'} for what nobody uses"
+        + (f" ({', '.join(word for word in (cloud, category) if word)})" if cloud or category else "")
+        + ".",
         count=len(chosen),
         by_cloud=_count(name for name, _, _ in chosen),
         by_category=_count(each.category for _, each, _ in chosen),

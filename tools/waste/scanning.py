@@ -81,6 +81,8 @@ class ScanResult(Result):
     def body(self) -> str:
         """Who first, then the sums by check, then the dearest findings."""
         parts = ["; ".join(self.who)]
+        if self.filter:
+            parts.append("Filter: " + " · ".join(f"{word} {value}" for word, value in self.filter.items()))
         if self.by_check:
             parts.append(table(self.by_check))
         if self.rows:

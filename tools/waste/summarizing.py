@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,7 +11,7 @@ from clouds.models import Record
 from tools.ledger import Book
 from tools.result import Result, capped
 from tools.waste import places, store
-from tools.waste.records import Finding
+from tools.waste.records import Finding, Sum
 from tools.waste.summing import COSTS, by, cents
 
 Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal"]
@@ -83,17 +83,12 @@ def summarize_findings(
             notes.append(f"no_such_{name}: {value!r}" + (f"; there are {known}" if known else ""))
         chosen = [each for each in chosen if keep(each)]
     usd = [each.usd_per_month for each in chosen if each.usd_per_month is not None and each.billing in COSTS]
+    known = [each.usd_per_month for each in chosen if each.usd_per_month is not None]  # what is free is listed too
     sums = by(chosen, lambda each: _value(each, group_by))
-    groups = [
-        GroupSum(
-            value=word,
-            findings=each.findings,
-            usd_per_month=None if each.unpriced == each.findings else each.usd_per_month,
-            without_price=each.unpriced,
-        )
-        for word, each in sums.items()
-    ]
-    shown_groups, groups_showing = capped(groups, limit)
+    ranked = list(sums.items())
+    shown_groups, groups_showing = capped([_group(word, [each]) for word, each in ranked], limit)
+    if rest := [each for _, each in ranked[limit:]]:
+        shown_groups += (_group(f"{len(rest):,} more", rest),)
     shown, showing = capped(chosen, limit)
     total = cents(sum(usd))
     accounts = places.by_account(found)
@@ -107,12 +102,12 @@ def summarize_findings(
         + ".",
         scan=found.id,
         complete=found.complete,
-        filter=said or {"none": "all findings"},
+        filter=said,
         count=len(chosen),
         total_usd_per_month=total,
         total_usd_per_year=cents(sum(usd) * 12),
-        min_usd_per_month=min(usd) if usd else None,
-        max_usd_per_month=max(usd) if usd else None,
+        min_usd_per_month=min(known, default=None),
+        max_usd_per_month=max(known, default=None),
         without_price=unpriced,
         by=group_by,
         groups=shown_groups,
@@ -122,6 +117,12 @@ def summarize_findings(
         notes=tuple(notes),
         next=f'explain_finding("{chosen[0].id}", scan="{found.id}").' if chosen else "",
     )
+
+
+def _group(value: str, sums: Sequence[Sum]) -> GroupSum:
+    count, unpriced = sum(each.findings for each in sums), sum(each.unpriced for each in sums)
+    usd = None if unpriced == count else cents(sum(each.usd_per_month for each in sums))
+    return GroupSum(value=value, findings=count, usd_per_month=usd, without_price=unpriced)
 
 
 def _filter(name: str, value: str) -> Callable[[Finding], bool]:

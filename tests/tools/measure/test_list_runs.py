@@ -79,6 +79,7 @@ def test_filters_are_echoed_and_one_that_matches_nothing_is_named(listed: Any, b
     shelve(book, made("a"), made("b", state="failed", failure="no reply"))
     assert (listed(state="failed").count, listed(state="failed").filter) == (1, {"state": "failed"})
     assert listed(contains="zzz").filter == {"contains": "zzz", "no_such_run": "zzz"}
+    assert listed(contains="zzz").headline == "0 runs (contains zzz)."
     assert listed().filter == {}
     assert "filter: none\n" in listed().text()
 

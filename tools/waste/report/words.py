@@ -13,18 +13,29 @@ def money(usd: float) -> str:
 def headline(scan: Scan) -> str:
     """The first line: what is wasted, or that nothing was found, and how much was looked at."""
     totals = scan.totals
+    only = filter_words(scan, 120)
+    only = f" ({only})" if only else ""
     if not totals.findings:
         if not scan.coverage.pairs_judged:
-            return f"Nothing was looked at, so nothing is known: {coverage_words(scan)}"
+            return f"Nothing was looked at{only}, so nothing is known: {coverage_words(scan)}"
         start = "No waste found" if scan.complete else "No waste found in what could be looked at"
-        return f"{start}: {coverage_words(scan)}"
-    about = f" in {totals.findings:,} resource{'' if totals.findings == 1 else 's'} that nothing uses"
+        return f"{start}{only}: {coverage_words(scan)}"
+    about = f" in {totals.findings:,} resource{'' if totals.findings == 1 else 's'} that nothing uses{only}"
     cost = f"{money(totals.usd_per_month)} a month ({money(totals.usd_per_year)} a year)"
     if not totals.priced:
         cost = "No price is known" if totals.unpriced else "Nothing to pay"
     looked = f"all {len(scan.checks):,} checks" if len(scan.checks) != 1 else "the one check"
     tail = f"; {looked} looked" if scan.complete else "; NOT everything could be looked at"
     return f"{cost}{about}{tail}."
+
+
+def filter_words(scan: Scan, limit: int = 1_000) -> str:
+    """What a scan was narrowed to: "category ai, at least $500 a month"; empty where it looked at everything."""
+    parts = [f"{key} {value}" for key, value in scan.filters.items() if key != "min_usd"]
+    if least := scan.filters.get("min_usd"):
+        parts.append(f"at least ${least} a month")
+    words = ", ".join(parts)
+    return words if len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
 
 
 def coverage_words(scan: Scan) -> str:
