@@ -28,7 +28,7 @@ def piped(home: Path, *requests: dict[str, object] | str) -> list[dict[str, obje
     env = {**os.environ, "MODELRIG_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, str(ROOT / "server.py"), "--clouds", "local"],
-        input=given, capture_output=True, text=True, timeout=15, env=env, check=False,
+        input=given, capture_output=True, text=True, timeout=30, env=env, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -41,7 +41,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]
     with Book(home) as book:  # this process is at work on it, and does not end
         operation = book.operations.add("measure_model", {}, flags=(), cwd="/").id
         assert book.operations.claim(operation, os.getpid())
-    waiting = {"operation": operation, "wait_seconds": 30}
+    waiting = {"operation": operation, "wait_seconds": 40}
     return piped(
         home,
         {"id": 7, "method": "tools/call", "params": {"name": "get_operation", "arguments": waiting}},
