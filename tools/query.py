@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds import openai
+from clouds.base import Progress
 from clouds.errors import CloudError, InvalidInput
-from clouds.models import Record
-from tools import history
+from clouds.models import Record, Wire
+from tools import history, starting
 from tools.binding import MULTILINE
 from tools.context import Target
 from tools.ledger import Book
@@ -56,6 +57,7 @@ def query_model(
     endpoint: Target,
     prompt: Annotated[str, MULTILINE, Field(min_length=1, max_length=400_000)],
     settings: Settings,
+    progress: Progress,
     system: Annotated[str, MULTILINE, Field(max_length=100_000)] = "",
     max_tokens: Annotated[int, Field(ge=1, le=32_768)] = 256,
     temperature: Annotated[float, Field(ge=0, le=2)] = 0,
@@ -69,8 +71,12 @@ def query_model(
     target = endpoint.with_key_from(api_key_env, settings)
     messages = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": prompt})
-    with target.wire() as wire:
-        reply = openai.chat(wire, messages, max_tokens=max_tokens, temperature=temperature, timeout=timeout_seconds)
+
+    def ask(seconds: float) -> openai.Reply:
+        with target.wire() as wire:
+            return openai.chat(wire, messages, max_tokens=max_tokens, temperature=temperature, timeout=seconds)
+
+    reply = starting.answered(target, ask, timeout_seconds, progress)
     tokens = reply.usage.get("completion_tokens")
     rate = tokens / reply.seconds if tokens and reply.seconds > 0 else None
     cut = reply.finish_reason == "length"
@@ -120,10 +126,31 @@ ENOUGH = 2
 """Right answers of a healthy model: an engine that only echoes gets the third one right and no other."""
 
 
+def _probe(wire: Wire, question: str, expected: str, seconds: float) -> Probe:
+    """One question; what went wrong with it is its reply. Raises InvalidInput."""
+    try:
+        messages = [{"role": "user", "content": question}]
+        reply = openai.chat(wire, messages, max_tokens=24, temperature=0, timeout=seconds)
+    except InvalidInput:
+        raise
+    except CloudError as error:
+        why = f"no answer: {clean(str(error))}"[:200]
+        return Probe(question=question, expected=expected, right=False, reply=why)
+    said = reply.text or reply.reasoning
+    return Probe(
+        question=question,
+        expected=expected,
+        right=expected.lower() in said.lower(),
+        reply=quoted(said, 120),
+        seconds=round(reply.seconds, 3),
+    )
+
+
 def check_health(
     endpoint: Target,
     settings: Settings,
     book: Book,
+    progress: Progress,
     timeout_seconds: Annotated[float, Field(gt=0, le=12)] = 12,
     api_key_env: KeyVariable = "",
 ) -> Health:
@@ -132,32 +159,15 @@ def check_health(
     Healthy: every request is answered and at least two of the three are right.
     """
     target = endpoint.with_key_from(api_key_env, settings)
-    probes = []
-    with target.wire() as wire:
-        for question, expected in QUESTIONS:
-            try:
-                messages = [{"role": "user", "content": question}]
-                reply = openai.chat(wire, messages, max_tokens=24, temperature=0, timeout=timeout_seconds)
-            except InvalidInput:
-                raise
-            except CloudError as error:
-                probes.append(
-                    Probe(
-                        question=question, expected=expected, right=False, reply=f"no answer: {clean(str(error))}"[:200]
-                    )
-                )
-                continue
-            said = reply.text or reply.reasoning
-            right = expected.lower() in said.lower()
-            probes.append(
-                Probe(
-                    question=question,
-                    expected=expected,
-                    right=right,
-                    reply=quoted(said, 120),
-                    seconds=round(reply.seconds, 3),
-                )
-            )
+
+    def ask(_left: float = 0.0) -> tuple[Probe, ...]:
+        with target.wire() as wire:
+            return tuple(_probe(wire, question, expected, timeout_seconds) for question, expected in QUESTIONS)
+
+    probes = starting.answered(target, ask, timeout_seconds, progress)
+    silent = not any(probe.seconds is not None for probe in probes)
+    if silent and starting.waited(target, timeout_seconds, progress):
+        probes = ask()
     good = sum(probe.right for probe in probes)
     answered = sum(probe.seconds is not None for probe in probes)
     healthy = answered == len(probes) and good >= ENOUGH
@@ -169,7 +179,7 @@ def check_health(
         healthy=healthy,
         right=good,
         asked=len(probes),
-        probes=tuple(probes),
+        probes=probes,
         next="" if healthy else f'`get_endpoint_logs("{target.ref}")` for what the engine says.',
     )
 

@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 from clouds.base import Progress
 from clouds.errors import CloudError
 from clouds.models import Endpoint, Wire
+from tools import starting
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.cost import PriceUsed
-from tools.measure.held import Held, Undisturbed
+from tools.measure.held import READY_SECONDS, Held, Undisturbed
 from tools.measure.job import Job
 from tools.measure.measurement import Ask, Measurement, Objective
 from tools.measure.options import Options
@@ -125,7 +126,7 @@ def _one(
 
     try:
         held.become(variant, progress)
-        endpoint = variant.target.endpoint()
+        endpoint = starting.ready(variant.target, READY_SECONDS, progress)
         with variant.target.wire() as wire:
             return Measured(path, measure(job(wire, endpoint), progress))
     except CloudError as error:
