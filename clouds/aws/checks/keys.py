@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from clouds.aws.checks import words
+from clouds.aws.checks import databases, words
 from clouds.aws.checks.ec2_reads import SNAPSHOTS, VOLUMES
+from clouds.aws.checks.filesystems import EFS_LIST, FSX_LIST
+from clouds.aws.checks.logs_and_buckets import GROUPS
 from clouds.aws.checks.steps import gone, step, told, until
+from clouds.aws.checks.warehouses import WAREHOUSES
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
@@ -37,9 +40,17 @@ CUSTOMER_KEY = Kind(
 )
 
 
+SECRETS = Listing("secretsmanager", "ListSecrets", "SecretList")
+ENCRYPTED = (
+    VOLUMES, SNAPSHOTS, databases.DATABASES, databases.CLUSTERS, databases.SNAPSHOTS, databases.CLUSTER_SNAPSHOTS,
+    EFS_LIST, FSX_LIST, WAREHOUSES, GROUPS, SECRETS,
+)  # fmt: skip
+"""What is encrypted with a key and lies still without using it: it is lost with its key."""
+
+
 def key_of(row: Row) -> Iterable[Any]:
-    """The key that a volume or snapshot is encrypted with."""
-    return [row["KmsKeyId"]] if row.get("KmsKeyId") else []
+    """The key that a row of these is encrypted with: its full id, or the short one."""
+    return [row[name] for name in ("KmsKeyId", "kmsKeyId") if row.get(name)]
 
 
 def _key(row: Row, seen: Seen) -> Waste | None:
@@ -47,7 +58,7 @@ def _key(row: Row, seen: Seen) -> Waste | None:
         return None
     if seen.of(GRANTS, row):
         return None
-    if row["Arn"] in seen.index(VOLUMES, key_of) or row["Arn"] in seen.index(SNAPSHOTS, key_of):
+    if any(name in seen.index(read, key_of) for read in ENCRYPTED for name in (row["Arn"], row["KeyId"])):
         return None
     about = seen.one(LAST_USE, row) or {}
     used = about.get("KeyLastUsage", {}).get("Timestamp")
@@ -65,7 +76,7 @@ def _key(row: Row, seen: Seen) -> Waste | None:
         else:
             reason = "never used"
     return Waste(
-        reason=f"{reason}; {row['KeyState'].lower()}, no grant, and no volume or snapshot of ours is encrypted with it",
+        reason=f"{reason}; {row['KeyState'].lower()}, no grant, and nothing that is listed is encrypted with it",
         meters=(Meter("kms/key", "key-month"),),
         evidence={"state": row["KeyState"], "spec": row.get("KeySpec", ""), "last used": str(used or "not on record")},
     )
@@ -97,18 +108,18 @@ KEY_UNUSED = WasteCheck(
     id="kms-unused",
     title="KMS key that nothing uses",
     kind=CUSTOMER_KEY,
-    reads=(GRANTS, LAST_USE, VOLUMES, SNAPSHOTS),
+    reads=(GRANTS, LAST_USE, *ENCRYPTED),
     judge=_key,
     why="A customer's key is billed by the month until it is scheduled for deletion.",
     spares=(
         "used in 180 days",
         "with a grant",
         "a replica of a multi-Region key",
-        "a volume or snapshot is encrypted with it",
+        "a volume, a snapshot, a database, a cluster, a file system, a log group or a secret is encrypted with it",
         "pending deletion, which is free",
         "its use is not on record long enough",
     ),
-    unchecked=("objects, databases, backups and files elsewhere that were encrypted with it and lie still",),
+    unchecked=("objects, tables, streams, backups and files elsewhere that were encrypted with it and lie still",),
     meter="KMS key months; rotations cost on top",
     min_age=timedelta(days=90),
     remove=_disable,
@@ -118,7 +129,6 @@ KEY_UNUSED = WasteCheck(
     steps=("kms.DisableKey", "kms.ScheduleKeyDeletion", "kms.DescribeKey"),
 )
 
-SECRETS = Listing("secretsmanager", "ListSecrets", "SecretList")
 SECRET = Kind(
     name="secret",
     of=SECRETS,
