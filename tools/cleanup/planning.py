@@ -57,7 +57,13 @@ def _problem(finding: Finding, there: Reread, keeps: tuple[Keep, ...], today: da
     if wasted.tags_problem:
         return f"its tags could not be read ({wasted.tags_problem}), so nobody knows whether it is to be kept"
     kept, _ = suppression(finding.check, wasted.id, wasted.name, wasted.tags, keeps, today)
-    return f"kept by {kept.by}: {kept.reason}" if kept is not None else ""
+    if kept is not None:
+        return f"kept by {kept.by}: {kept.reason}"
+    for held in wasted.waste.holds:  # it would go along
+        kept, _ = suppression("", held, "", {}, keeps, today)
+        if kept is not None:
+            return f"it holds {held}, which is kept by {kept.by}: {kept.reason}"
+    return ""
 
 
 def _planned(

@@ -133,9 +133,20 @@ def _once(found: Sequence[Finding], order: dict[str, int]) -> list[Finding]:
     return [
         replace(each, billing="booked elsewhere", usd_per_month=0.0, booked_with=holders[each.resource].resource)
         if each.resource in holders and each.billing not in ("free", "prepaid")
-        else each
+        else _shared(each, holders)
         for each in single
     ]
+
+
+def _shared(finding: Finding, holders: dict[str, Finding]) -> Finding:
+    """What two findings hold is in both prices: the one that is not its holder then costs at most what it says."""
+    if finding.suppressed is not None or finding.usd_per_month is None:
+        return finding
+    twice = [held for held in finding.holds if held in holders and holders[held].resource != finding.resource]
+    if not twice:
+        return finding
+    word = f"{len(twice)} of what it holds is priced with {holders[twice[0]].resource} too"
+    return replace(finding, bound="at most", notes=(*finding.notes, word))
 
 
 def _fact(value: object) -> Fact:

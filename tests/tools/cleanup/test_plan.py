@@ -12,6 +12,7 @@ import pytest
 
 from clouds.errors import InvalidInput, NotFound
 from clouds.models.removal import ANYTHING
+from clouds.models.waste import Meter, Waste
 from tests.tools.cleanup.world import Ticking, World, connect, disks, planned, scanned
 from tests.tools.waste import toy
 from tools.cleanup import planning, script, store
@@ -207,3 +208,20 @@ def test_the_script_is_valid_for_bash_and_shellcheck(tmp_path: Path) -> None:
             pytest.skip("shellcheck is not installed")
         done = subprocess.run([shellcheck, str(file)], capture_output=True, text=True, check=False)
         assert done.stdout == ""
+
+
+def test_what_would_take_something_along_that_is_kept_is_refused() -> None:
+    holding = replace(
+        toy.FREE_DISK,
+        judge=lambda row, _seen: Waste("free", (Meter("disk", "GiB-month", 1),), holds=("toy://address/a1",)),
+    )
+    world, pack = World(disks("d1")), replace(toy.PACK, checks=(holding,))
+    cloud = toy.cloud(world, pack)
+    scan = toy.look({}, network=world, pack=pack)  # type: ignore[arg-type]
+    keeps = (Keep("toy://address/*", "", "partners allow it", date(2099, 1, 1)),)
+    plan = planning.make(scan.id, scan.findings, lambda _name: cloud, keeps, toy.NOW, Ticking())
+    assert plan.findings == ()
+    assert [each.reason for each in plan.refused] == [
+        "it holds toy://address/a1, which is kept by modelrig.toml: partners allow it"
+    ]
+    assert planning.make(scan.id, scan.findings, lambda _name: cloud, (), toy.NOW, Ticking()).refused == ()

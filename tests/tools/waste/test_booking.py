@@ -81,6 +81,19 @@ def test_a_row_that_came_twice_is_priced_once() -> None:
     assert [(each.name, each.usd_per_month) for each in found.findings] == [("m1", 750.0)]
 
 
+def test_a_price_that_holds_what_another_holds_too_is_an_upper_bound() -> None:
+    both = replace(
+        toy.IDLE_MACHINE,
+        judge=lambda row, seen: Waste(
+            "idle", (Meter("machine", "hour"), Meter("disk", "GiB-month", 100)), holds=("d",)
+        ),
+        reads=(),
+    )
+    places = {"north": {"ListMachines": {"machines": [machine("m1"), machine("m2")]}}}
+    found = look(places, pack=replace(toy.PACK, checks=(both,)))
+    assert sorted((each.bound, len(each.notes)) for each in found.findings) == [("at most", 1), ("exact", 0)]
+
+
 def test_two_checks_on_one_resource_make_one_finding() -> None:
     twin = replace(toy.FREE_DISK, id="disk-free-too", judge=lambda row, seen: Waste("again", free=True))
     pack = replace(toy.PACK, checks=(toy.FREE_DISK, twin))
