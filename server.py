@@ -2,9 +2,15 @@
 
 server.py [--clouds local,aws] [--read-only] [--replay DIR]     serve MCP over stdin and stdout
 server.py tools [--json]                                        list the tools
-server.py call TOOL key=value ... [--json]                      call one
+server.py call TOOL key=value ... [--json]                      call one; call TOOL --help says what it takes
+server.py call scan_waste ... [--fail-on-usd AMOUNT] [--fail-on-incomplete]    a scan as a gate, for CI
 server.py refresh-prices CLOUD [--bundled]                      rebuild a price table from the public price API
 server.py work OPERATION                                        (internal) carry out a long operation
+server.py --version                                             the version
+
+Exit status of a call: 0 answered, 1 an error (also when it carried out not all that was asked), 2 a wrong command
+line, 3 a long operation still runs, 4 it asks for confirmation and changed nothing. A gate of scan_waste, with either
+option: 5 the findings cost AMOUNT a month or more, 6 not everything could be looked at; stderr says why.
 """
 
 from __future__ import annotations
@@ -19,14 +25,14 @@ def main(argv: list[str]) -> int:
     """Run what the command line names; returns the exit status."""
     enter(argv)
     import clouds
-    from tools.shell import arguments, session_of, usage_printed
+    from tools.shell import arguments, helped, session_of
 
     options = arguments(argv)
     if options.error:
         print(options.error, file=sys.stderr)
         return 2
-    if options.command == "help":
-        return usage_printed()
+    if options.command in {"help", "version"}:
+        return helped(options, version())
     session = session_of(options, clouds.names(), clouds.connect)
     if options.command == "work":
         from tools.shell import work

@@ -32,7 +32,10 @@ def refresh_prices(name: str, home: Path, *, bundled: bool, report: Callable[[st
     `bundled` writes the table in the checkout instead of the one in the data directory. Raises InvalidInput for a
     cloud without prices, CloudError where a section could not be read or lost rows (nothing is written then).
     """
-    if name not in _NAMES or find_spec(f"clouds.{name}.refresh") is None:
-        raise InvalidInput("cloud", f"{name[:40]!r} has no price table", fix="Name a cloud that has one, like aws.")
+    priced = tuple(each for each in _NAMES if find_spec(f"clouds.{each}.refresh") is not None)
+    if name not in priced:
+        raise InvalidInput(
+            "cloud", f"{name[:40]!r} has no price table", fix=f"Name one of {', '.join(priced)}.", allowed=priced
+        )
     lines: tuple[str, ...] = import_module(f"clouds.{name}.refresh").command(home, bundled=bundled, report=report)
     return lines

@@ -37,6 +37,12 @@ class OperationView(Result):
     ended: str = ""
     result: Mapping[str, object] = {}
     shown: str = Field(default="", exclude=True)
+    wrong: bool = Field(default=False, exclude=True)
+
+    @property
+    def is_error(self) -> bool:
+        """True where the first call would have been told as an error."""
+        return self.wrong
 
     def body(self) -> str:
         """The finished call's own text, or where the work is."""
@@ -87,6 +93,7 @@ def get_operation(
         ended=found.ended,
         result=dict(result.get("structured", {})),
         shown=str(result.get("text", "")),
+        wrong=bool(result.get("failed")),
         next="" if found.over else f'`get_operation("{found.id}")` again.',
     )
 

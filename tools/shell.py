@@ -1,9 +1,10 @@
 """The same tools from a shell, for CI and for people without an MCP client.
 
-Exit status: 0 answered, 1 the tool reported an error (or the polled operation failed), 2 the command line is wrong,
-3 a long operation still runs, 4 it asked for confirmation and changed nothing; with the gates --fail-on-usd AMOUNT and
---fail-on-incomplete of a waste scan also 5 (the amount is reached) and 6 (not everything could be looked at). A line on
-stderr says what the gates found, with the findings that have no price and so are in no amount.
+Exit status: 0 answered, 1 the tool reported an error (or the polled operation failed, or not all of what was asked was
+carried out), 2 the command line is wrong, 3 a long operation still runs, 4 it asked for confirmation and changed
+nothing; with the gates --fail-on-usd AMOUNT and --fail-on-incomplete of a waste scan also 5 (the amount is reached) and
+6 (not everything could be looked at). A line on stderr says what the gates found, with the findings that have no price
+and so are in no amount.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from clouds.base import Cloud
     from tools.context import Session
 
-COMMANDS = ("call", "tools", "work", "refresh-prices", "help", "--help", "-h")
+COMMANDS = ("call", "tools", "work", "refresh-prices", "help", "version")
+ASKING = {"--help": "help", "-h": "help", "--version": "version"}
+"""Asked for as an option, beside any command."""
+GATED = "scan_waste"
 SWITCHES = ("--read-only", "--json", "--bundled", "--fail-on-incomplete")
 
 
@@ -82,13 +86,21 @@ def arguments(argv: list[str]) -> Options:
                 wrong = f"does not take {value[:200]!r}" if value else "needs a value"
                 return Options(error=f"{name} {wrong}: {VALUED[name].__doc__}")
             found[name[2:].replace("-", "_")] = read
+        elif item in ASKING:
+            rest = rest if found.get("command") == "call" else []
+            return Options(ASKING[item], tuple(rest[:1]))
         elif item in COMMANDS and "command" not in found:
-            found["command"] = "help" if item in {"--help", "-h"} else item
+            found["command"] = item
         elif item.startswith("--") or "command" not in found:
             return Options(error=f"{item!r} is not known. Usage:\n{usage()}")
         else:
             rest.append(item)
-    return Options(rest=tuple(rest), **found)
+    options = Options(rest=tuple(rest), **found)
+    gate = options.fail_on_usd is not None or options.fail_on_incomplete
+    if gate and (options.command, *rest[:1]) != ("call", GATED):
+        asked = " ".join((options.command, *rest[:1]))
+        return Options(error=f"--fail-on-usd and --fail-on-incomplete are gates of `call {GATED}`, not of `{asked}`")
+    return options
 
 
 def usage() -> str:
@@ -98,9 +110,21 @@ def usage() -> str:
     return (__main__.__doc__ or "").strip()
 
 
-def usage_printed() -> int:
-    """Print the usage; returns the exit status."""
-    _out(usage())
+def helped(options: Options, version: str) -> int:
+    """Print the version, the usage, or what the tool takes that was named before --help; returns the exit status."""
+    if options.command == "version":
+        _out(f"modelrig {version}")
+        return 0
+    if not options.rest:
+        _out(usage())
+        return 0
+    from tools import NAMES, calling
+    from tools.reference import reference
+
+    name = options.rest[0]
+    if name not in NAMES:
+        return _print(calling.unknown_tool(name, NAMES), options)
+    _out(reference(name))
     return 0
 
 

@@ -92,3 +92,11 @@ def test_read_only_stops_and_revives_nothing_that_changes_things(session: Sessio
 def test_read_only_stops_what_reads(session: Session) -> None:
     told = asked(session, operation=session.book.operations.add("scan_waste", {}, flags=(), cwd="").id, cancel=True)
     assert told.structured["state"] == "cancelled"
+
+
+def test_a_call_that_is_told_as_an_error_is_one_when_it_is_polled(session: Session) -> None:
+    operation = session.book.operations.add("apply_cleanup", {}, flags=(), cwd="")
+    with session.book.operations.alone() as database:
+        session.book.operations.close(database, operation, "done", result=LOADING | {"failed": True})
+    assert asked(session, operation=operation.id).failed
+    assert not asked(session, operation=ended(session.home, NOON)).failed

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 import clouds
-from tools import TOOLS, shell
+import server
+from tools import NAMES, TOOLS, binding, shell, tool
+from tools.reference import reference
 
 ROOT = Path(__file__).parents[2]
+GATES = "--fail-on-usd and --fail-on-incomplete are gates of `call scan_waste`"
 
 
 def test_a_command_line_is_read_whole() -> None:
@@ -31,6 +34,10 @@ def test_a_command_line_is_read_whole() -> None:
         (["call", "x", "--fail-on-usd=lots"], "--fail-on-usd does not take 'lots': An amount in US dollars a month."),
         (["frob"], "'frob' is not known. Usage:"),
         (["call", "check_setup", "--jsn"], "'--jsn' is not known. Usage:"),
+        (["--fail-on-usd", "100", "call", "list_runs"], f"{GATES}, not of `call list_runs`"),
+        (["call", "get_operation", "--fail-on-incomplete"], f"{GATES}, not of `call get_operation`"),
+        (["tools", "--fail-on-usd", "0"], f"{GATES}, not of `tools`"),
+        (["--fail-on-incomplete"], f"{GATES}, not of `serve`"),
     ],
 )
 def test_a_wrong_word_is_named(words: list[str], error: str) -> None:
@@ -89,3 +96,37 @@ def test_with_replay_the_recorded_answers_are_what_a_command_finds(tmp_path: Pat
         env={"MODELRIG_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert done.stdout.startswith("**1 endpoint, 1 billing by the hour at $1.35 an hour.**")
+
+
+def shown(*words: str) -> shell.Options:
+    options = shell.arguments(list(words))
+    assert not options.error
+    return options
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], ["tools", "--help"], ["call", "-h"]])
+def test_help_is_the_usage_with_gates_and_exit_status(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(*words) == shell.Options("help")
+    monkeypatch.setattr("__main__.__doc__", server.__doc__)
+    for word in ("--fail-on-usd", "--fail-on-incomplete", "--version", "3 a long operation still runs", "6 not every"):
+        assert word in shell.usage()
+
+
+def test_a_tool_that_is_named_before_help_is_explained(capfd: pytest.CaptureFixture[str]) -> None:
+    assert shell.helped(shown("call", "list_runs", "limit=3", "--help"), "1.2.3") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == "server.py call list_runs"
+    assert lines[-1] == "  limit                integer from 1 to 100, default 10"
+    assert shell.helped(shown("call", "frob", "--help"), "1.2.3") == 1
+    assert "'frob' is not a tool" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_tool_is_explained_with_each_of_its_arguments(name: str) -> None:
+    words = reference(name)
+    assert all(f"\n  {each} " in words for each in binding.arguments_model(tool(name)).model_fields)
+
+
+def test_the_version_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    assert shell.helped(shown("--version"), "1.2.3") == 0
+    assert capfd.readouterr().out == "modelrig 1.2.3\n"

@@ -210,6 +210,11 @@ class Applied(Result):
     rows: tuple[AppliedRow, ...]
     showing: str = ""
 
+    @property
+    def is_error(self) -> bool:
+        """True where something failed, or where nothing at all was removed."""
+        return bool(self.failed) or not self.done
+
 
 def apply_cleanup(
     clouds: Clouds,
@@ -246,6 +251,11 @@ def applied(plan: CleanupPlan, outcomes: tuple[Outcome, ...]) -> Applied:
         words_.append(f"{ended['refused']} refused")
     if ended["failed"]:
         words_.append(f"{ended['failed']} failed")
+    steps = []
+    if ended["failed"]:
+        steps.append(f'see why in its row, then apply_cleanup(plan="{plan.id}") goes on with what failed')
+    if ended["refused"]:
+        steps.append("plan_cleanup again for what was refused: it differs from what was planned")
     return Applied(
         headline="; ".join(words_) + ".",
         plan=plan.id,
@@ -262,9 +272,7 @@ def applied(plan: CleanupPlan, outcomes: tuple[Outcome, ...]) -> Applied:
             for each in shown
         ),
         showing=showing,
-        next=f'plan_cleanup again for what was refused; apply_cleanup(plan="{plan.id}") goes on with what failed.'
-        if ended["failed"] or ended["refused"]
-        else "",
+        next="; ".join(steps),
     )  # fmt: skip
 
 
