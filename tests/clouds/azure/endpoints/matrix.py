@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clouds.base import EndpointService
@@ -20,7 +20,6 @@ from tests.clouds.azure.endpoints.rig import Rig
 from tests.clouds.azure.simulator import Fault, Killed, Subscription
 from tests.clouds.azure.simulator.faults import KINDS
 from tests.clouds.azure.simulator.subscription import Resource
-from tools.ledger import Book
 
 OURS = "modelrig-deployment"
 
@@ -114,9 +113,7 @@ def _case(flow: Flow, moment: Moment, home: Path, fault: Fault, found: Outcome) 
         f"{struck}: after the first run: {word}" for word in unaccounted(flow, rig, moment.plan, flow.at_once)
     ]
     rig.book.close()
-    again = rigs.rig(home, rig.account)  # the next process knows nothing but the ledger and what Azure says
-    after = replace(again, book=Book(home, clock=rig.account.now))
-    again.book.close()
+    after = rigs.rig(home, rig.account)  # the next process knows nothing but the ledger and what Azure says
     second = _ended(flow, after, moment.plan)
     found.ends[fault.kind, first] += 1
     if second != flow.good:
