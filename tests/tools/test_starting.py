@@ -46,7 +46,7 @@ class Engine:
             self.state = self.ends
         return Endpoint(
             ref=str(ref),
-            state=self.state,  # type: ignore[arg-type]
+            state=self.state,
             cloud_status=self.state,
             billing=False,
             reason="out of memory" if self.state == "failed" else "",

@@ -33,7 +33,8 @@ from tools.query import KeyVariable
 from tools.registry import Effect, Tool
 from tools.settings import Settings
 
-MOST_AT_ONCE = 512
+MOST_AT_ONCE, MOST_LEVELS = 512, 8
+MOST_USD, MOST_MS = 100_000, 600_000
 MOST_VARIANTS = 12
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 Texts = tuple[str, ...]
@@ -117,8 +118,11 @@ def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str) ->
         raise InvalidInput(
             "profile", f"{profile[:40]!r} is not known", fix=f"Known: {', '.join(known)}.", allowed=known
         )
-    if len(levels) > 8 or not all(1 <= level <= MOST_AT_ONCE for level in levels):
-        raise InvalidInput("levels", "are not at most 8 numbers", fix=f"Use numbers from 1 to {MOST_AT_ONCE}.")
+    outside = [level for level in levels if not 1 <= level <= MOST_AT_ONCE]
+    if len(levels) > MOST_LEVELS or outside:
+        problem = f"{outside[0]} is not from 1 to {MOST_AT_ONCE}" if outside else f"are {len(levels)} numbers"
+        fix = f"Give at most {MOST_LEVELS} whole numbers from 1 to {MOST_AT_ONCE}, with commas."
+        raise InvalidInput("levels", problem, fix=fix)
     if len(variants) > MOST_VARIANTS:
         raise InvalidInput("variants", f"are {len(variants)}", fix=f"Use at most {MOST_VARIANTS} in one walk.")
     if name and not NAME.fullmatch(name):
@@ -126,25 +130,32 @@ def _check(profile: str, levels: tuple[int, ...], variants: Texts, name: str) ->
 
 
 def _objective(given: tuple[float, ...]) -> Objective:
-    if len(given) > 2 or not all(0 <= each <= 600_000 for each in given):
-        raise InvalidInput(
-            "objective_ms", "is not one or two times", fix="Give TTFT, then time per token; 0 is no limit."
-        )
-    ttft, per_token = (*given, 0.0, 0.0)[:2]
+    if not given:
+        return Objective()
+    if len(given) > 2 or not all(0 <= each <= MOST_MS for each in given) or not any(given):
+        bad = [each for each in given if not 0 <= each <= MOST_MS]
+        problem = f"{bad[0]:g} is no time" if bad else "is no limit at all" if not any(given) else f"are {len(given)}"
+        fix = f"Give ms to the first token, then ms a token, up to {MOST_MS:,}; 0 or nothing leaves one of them out."
+        raise InvalidInput("objective_ms", problem, fix=fix)
+    ttft, per_token = (*given, 0.0)[:2]
     return Objective(ttft or None, per_token or None)
 
 
 def _price(per_hour: float, per_million: tuple[float, ...]) -> PriceUsed | None:
     """The price that the caller gave. Raises InvalidInput for one that cannot be used."""
-    if not 0 <= per_hour <= 100_000:
-        raise InvalidInput("price_usd_per_hour", f"{per_hour} is no price", fix="Give US dollars an hour, above 0.")
-    if per_million and (len(per_million) != 2 or not all(0 <= each <= 100_000 for each in per_million)):
-        raise InvalidInput(
-            "usd_per_million", "is not two prices", fix="Give US dollars per million input, then output tokens."
-        )
+    if not 0 <= per_hour <= MOST_USD:
+        fix = f"Give US dollars an hour, above 0 and up to {MOST_USD:,}; 0 or nothing takes the cloud's price."
+        raise InvalidInput("price_usd_per_hour", f"{per_hour:g} is no price", fix=fix)
+    if per_million:
+        bad = [each for each in per_million if not 0 <= each <= MOST_USD]
+        if len(per_million) != 2 or bad or not per_million[1]:
+            problem = f"{bad[0]:g} is no price" if bad else f"has {len(per_million)} of two prices"
+            problem = problem if bad or len(per_million) != 2 else "has no price of output tokens"
+            fix = f"Give US dollars per million input tokens (0 to {MOST_USD:,}), then output tokens (above 0)."
+            raise InvalidInput("usd_per_million", problem, fix=fix)
     if per_hour and per_million:
         raise InvalidInput("usd_per_million", "was given beside a price per hour", fix="Give one of the two.")
-    if not per_hour and not (per_million and per_million[1]):
+    if not per_hour and not per_million:
         return None
     return PriceUsed(
         usd_per_hour=per_hour or None,

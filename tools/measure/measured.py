@@ -167,6 +167,7 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
         yield f"{'; '.join(facts)[0].upper()}{'; '.join(facts)[1:]}."
     if (total := len(other_figures(run))) > FIGURES:
         yield f"{FIGURES} of {total} figures of these measurements are shown; the file has all."
+    yield from _objective(run)
     yield _cost_line(run)
     if run.costs and run.price and run.price.hourly:
         yield BUSY
@@ -178,6 +179,19 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
         yield f"Formulas: {'; '.join(named)}."
     yield telling.of_run(run)
     yield f"Saved as `{path}`, every stamp and formula in it."
+
+
+def _objective(run: Run) -> Iterator[str]:
+    """What the replies had to keep that the figures call kept."""
+    for part in run.parts:
+        limits = [
+            f"{words} within {number(float(value))} ms"
+            for words, name in (("first token", "objective_ttft_ms"), ("each further token", "objective_tpot_ms"))
+            if (value := part.settings.get(name)) is not None
+        ]
+        if limits:
+            yield f"Kept: of all requests, failed ones included, those with the {' and '.join(limits)}."
+            return
 
 
 def _formula(name: str, words: str) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from clouds.errors import InvalidInput
 from tools.home import inside
+
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,9 @@ class Options:
         """A word, one of `allowed` where there are some."""
         value = self.given.get(name, default)
         if allowed and value not in allowed:
-            raise InvalidInput("options", f"{name}={value[:40]}", fix="Use one of its words.", allowed=tuple(allowed))
+            raise InvalidInput(
+                "options", f"{name}={value[:40]} is not one of its words", fix="Use one.", allowed=tuple(allowed)
+            )
         return value
 
     def flag(self, name: str, *, default: bool = False) -> bool:
@@ -36,15 +41,9 @@ class Options:
         """Whole numbers, separated by commas, in the order given, each once."""
         if name not in self.given:
             return tuple(default)
-        try:
-            found = tuple(dict.fromkeys(int(part) for part in self.given[name].split(",")))
-        except ValueError:
-            found = ()
-        if not 0 < len(found) <= most or not all(low <= each <= high for each in found):
-            count = "one whole number" if most == 1 else f"up to {most} whole numbers, with commas,"
-            fix = f"Give {count} of {low:,} to {high:,}."
-            raise InvalidInput("options", f"{name}={self.given[name][:40]}", fix=fix)
-        return found
+        count = "one whole number" if most == 1 else f"up to {most} whole numbers, with commas,"
+        fix = f"Give {count} of {low:,} to {high:,}."
+        return self._within(name, int, low, high, most, fix)
 
     def numbers(
         self, name: str, default: Sequence[float], low: float, high: float, most: int = 12
@@ -52,14 +51,21 @@ class Options:
         """Numbers, separated by commas, in the order given, each once."""
         if name not in self.given:
             return tuple(default)
+        count = "one number" if most == 1 else f"up to {most} numbers, with commas,"
+        fix = f"Give {count} of {low:g} to {high:,g}."
+        return self._within(name, float, low, high, most, fix)
+
+    def _within(self, name: str, kind: type[N], low: float, high: float, most: int, fix: str) -> tuple[N, ...]:
+        given = self.given[name]
         try:
-            found = tuple(dict.fromkeys(float(part) for part in self.given[name].split(",")))
+            found = tuple(dict.fromkeys(kind(part) for part in given.split(",")))
         except ValueError:
-            found = ()
-        if not 0 < len(found) <= most or not all(low <= each <= high for each in found):
-            count = "one number" if most == 1 else f"up to {most} numbers, with commas,"
-            fix = f"Give {count} of {low:g} to {high:,g}."
-            raise InvalidInput("options", f"{name}={self.given[name][:40]}", fix=fix)
+            what = "a whole number" if kind is int else "a number"
+            raise InvalidInput("options", f"{name}={given[:40]} is not {what}", fix=fix) from None
+        if not all(low <= each <= high for each in found):
+            raise InvalidInput("options", f"{name}={given[:40]} is out of range", fix=fix)
+        if len(found) > most:
+            raise InvalidInput("options", f"{name}={given[:40]} are {len(found)} numbers", fix=fix)
         return found
 
     def file(self, name: str) -> Path | None:

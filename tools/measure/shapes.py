@@ -55,7 +55,9 @@ def shape(options: Options, name: str, tokens: int) -> Shape:
     match = re.fullmatch(r"(\d{1,7})/(\d{1,6})", given.replace(",", ""))
     found = Shape(int(match[1]), int(match[2])) if match else Shape(0, 0)
     if not (0 <= found.prompt <= LONGEST and 2 <= found.output <= LONGEST):
-        raise InvalidInput("options", f"{name}={given[:40]}", fix="Give prompt/output tokens, such as 1024/128.")
+        raise InvalidInput(
+            "options", f"{name}={given[:40]} is no shape", fix="Give prompt/output tokens, such as 1024/128."
+        )
     return found
 
 

@@ -59,6 +59,7 @@ def test_a_bare_url_is_measured_and_the_result_has_the_numbers_that_matter(serve
     assert result.headline.endswith("per million output tokens when kept that busy.")
     assert "0 of 40 answers right" in result.headline
     assert [(row.at_once, row.errors, row.kept_percent) for row in result.levels] == [(1, 0, 100), (4, 0, 100)]
+    assert "Kept: of all requests, failed ones included, those with the first token within 5,000 ms." in result.notes
     run = store.read(Path(result.file))
     assert run.id == result.run
     assert result.levels[1].usd_per_million == float(f"{run.costs[1].usd_per_million_output:.4g}")
@@ -103,6 +104,7 @@ def test_without_a_price_there_is_no_cost_and_the_result_says_so(serve: Any, cal
     assert {row.usd_per_million for row in result.levels} == {None}
     assert any("No price is known, so no cost is." in note for note in result.notes)
     assert "$" not in result.headline
+    assert not any(note.startswith("Kept") for note in result.notes)
 
 
 def test_variants_are_walked_on_one_machine_with_the_base_again_last(serve: Any, call: Any, book: Book) -> None:
@@ -188,6 +190,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"price_usd_per_hour": 1, "usd_per_million": (1, 1)}, "usd_per_million"),
     ({"usd_per_million": (1,)}, "usd_per_million"),
     ({"objective_ms": (1, 2, 3)}, "objective_ms"),
+    ({"objective_ms": (0, 0)}, "objective_ms"),
+    ({"objective_ms": (0,)}, "objective_ms"),
+    ({"usd_per_million": (0.1, 0)}, "usd_per_million"),
     ({"options": ("answers.tokens=0",)}, "options"),
     ({"options": ("ladder.limit=5",)}, "options"),
     ({"name": "../x"}, "name"),

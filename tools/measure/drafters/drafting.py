@@ -56,7 +56,9 @@ def plan(ask: Ask) -> DraftersPlan:
     kinds = tuple(dict.fromkeys(each.strip() for each in given.split(",")))
     if unknown := [each for each in kinds if each not in KINDS]:
         fix = f"Use {', '.join(KINDS)}."
-        raise InvalidInput("options", f"drafters.kinds={unknown[0][:40]}", fix=fix, allowed=tuple(KINDS))
+        raise InvalidInput(
+            "options", f"drafters.kinds={unknown[0][:40]} is no kind of text", fix=fix, allowed=tuple(KINDS)
+        )
     default = ask.profile.load_tokens
     return DraftersPlan(
         kinds=kinds,

@@ -103,7 +103,7 @@ def _arm(name: str) -> Arm:
         if arm.name == name:
             return arm
     known = tuple(arm.name for arm in ARMS)
-    raise InvalidInput("options", f"toolcalls.arms={name[:40]}", fix="Name arms, with commas.", allowed=known)
+    raise InvalidInput("options", f"toolcalls.arms={name[:40]} is no arm", fix="Name arms, with commas.", allowed=known)
 
 
 async def run(plan: ToolCallsPlan, bench: Bench) -> None:
