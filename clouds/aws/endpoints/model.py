@@ -28,6 +28,12 @@ E4B is our estimate."""
 
 def check_hub_id(model: str) -> None:
     """Raises InvalidInput for what is no Hugging Face id."""
+    if not model:
+        raise InvalidInput(
+            "model",
+            "no model was named and none is set",
+            fix="Give model, e.g. google/gemma-4-E2B-it, or set it in modelrig.toml.",
+        )
     if not HUB_ID.fullmatch(model) or ".." in model or "--" in model:
         raise InvalidInput(
             "model",

@@ -26,6 +26,12 @@ _EFFECTIVE = {2.0: 9.75, 4.0: 15.0}
 
 def check(model: str, engine: str) -> tuple[str, ...]:
     """Warnings about a checkpoint. Raises InvalidInput for what is no Hugging Face id, or not this engine's format."""
+    if not model:
+        raise InvalidInput(
+            "model",
+            "no model was named and none is set",
+            fix="Give model, e.g. google/gemma-4-E2B-it, or set it in modelrig.toml.",
+        )
     if not _OWNER_AND_NAME.fullmatch(model) or ".." in model or "--" in model:
         raise InvalidInput(
             "model", f"{model[:80]!r} is not owner/name on Hugging Face", fix="Give one like google/gemma-4-E2B-it."

@@ -33,6 +33,12 @@ def check_bucket(field: str, place: str) -> None:
 
 def check(model: str) -> tuple[str, ...]:
     """Warnings about a checkpoint for vLLM. Raises InvalidInput for what is no model, or what vLLM does not load."""
+    if not model:
+        raise InvalidInput(
+            "model",
+            "no model was named and none is set",
+            fix="Give model, e.g. google/gemma-4-E2B-it, or set it in modelrig.toml.",
+        )
     if model.startswith("gs://"):
         check_bucket("model", model)
         return ()

@@ -239,12 +239,13 @@ def _hardware(gpu: Profile) -> Hardware:
 
 
 def _nowhere(places: Sequence[Place]) -> CloudError:
-    """The one error of all regions: the first one's kind, with every region's words."""
+    """The one error of all regions: the ceiling's where it decides, else the first one's; with every region's words."""
     refusals = [place.refused for place in places if place.refused is not None]
     if len(places) == 1:
         return refusals[0]
     words = "; ".join(f"{place.region}: {place.refused}" for place in places)[:1500]
-    first = refusals[0]
+    # a ceiling is looked at last: what only it forbids is there and allowed
+    first = next((one for one in refusals if getattr(one, "field", "") == "max_usd_per_hour"), refusals[0])
     if isinstance(first, InvalidInput):
         return InvalidInput(first.field, f"no region can be used: {words}", fix=first.fix)
     return type(first)("planning over all regions", answered=words, code=first.code, fix=first.fix)

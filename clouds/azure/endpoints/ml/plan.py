@@ -285,12 +285,13 @@ def _step(call: Call, build: Build, location: str) -> PlanStep:
 
 
 def _nowhere(found: Sequence[Candidate]) -> CloudError:
-    """The one error of all sizes: the first one's kind, with every size's words."""
+    """The one error of all sizes: the ceiling's where it decides, else the first one's; with every size's words."""
     refusals = [one.refused for one in found if one.refused is not None]
     if len(found) == 1:
         return refusals[0]
     words = "; ".join(f"{one.size.size}: {one.refused}" for one in found)[:1500]
-    first = refusals[0]
+    # a ceiling is looked at last: what only it forbids is there and allowed
+    first = next((one for one in refusals if getattr(one, "field", "") == "max_usd_per_hour"), refusals[0])
     if isinstance(first, InvalidInput):
         return InvalidInput(first.field, f"no size can be used: {words}", fix=first.fix)
     return type(first)("planning over all sizes", answered=words, code=first.code, fix=first.fix)

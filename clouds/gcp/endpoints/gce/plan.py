@@ -53,8 +53,10 @@ class GceBuilder:
         if not found:
             raise NotOffered(
                 f"looking for a zone with {shape.type}",
-                answered=f"none of {', '.join(asked)} lists it; {', '.join(listed[:12]) or 'no zone'} do(es)",
-                fix="Name one of those (a zone that lists a type may still have none free).",
+                answered=f"none of {', '.join(asked)} lists it; {_listing(listed)}",
+                fix="Name one of those (a zone that lists a type may still have none free)."
+                if listed
+                else "Name another type or accelerator; check_capacity shows what is offered where.",
             )
         return list(dict.fromkeys(found))[:MOST_ZONES], left
 
@@ -85,6 +87,14 @@ class GceBuilder:
         if build.chosen.network == "default":
             found.append("inside the network `default` its own rules may let other machines reach the model's port")
         return tuple(found)
+
+
+def _listing(zones: Sequence[str]) -> str:
+    """Which zones list a type: "us-central1-a does"."""
+    if not zones:
+        return "no zone does"
+    more = f" and {len(zones) - 12} more" if len(zones) > 12 else ""
+    return f"{', '.join(zones[:12])}{more} do{'es' if len(zones) == 1 else ''}"
 
 
 def _any(listed: Sequence[str], place: str) -> bool:

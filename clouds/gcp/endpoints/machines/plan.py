@@ -118,7 +118,7 @@ class Planner:
         found: list[tuple[str, Shape, Price]] = []
         left: list[str] = []
         refused: CloudError | None = None
-        lowest: list[float] = []
+        over: list[tuple[float, str]] = []
         for shape in shapes:
             try:
                 zones, words = self.builder.zones(spec, chosen, shape, project)
@@ -135,9 +135,9 @@ class Planner:
                         f"{shape.type} in {zone}: no {chosen.market} price known, so the ceiling cannot be kept"
                     )
                     continue
-                lowest.append(price.amount)
                 if price.amount > spec.max_usd_per_hour:
                     left.append(f"{shape.type} in {zone}: ${price.amount:g} an hour is over ${spec.max_usd_per_hour:g}")
+                    over.append((price.amount, left[-1]))
                     continue
                 if len(found) >= MOST_PLACES:
                     left.append(f"{shape.type} in {zone}: {MOST_PLACES} places are tried at most")
@@ -152,17 +152,7 @@ class Planner:
                 found.append((zone, shape, price))
         if found:
             return _cheapest_first(spec, found), left, max(price.amount for _, _, price in found)
-        if refused is not None:
-            raise refused
-        raise self._over(chosen, left, lowest)
-
-    def _over(self, chosen: Chosen, left: list[str], lowest: list[float]) -> InvalidInput:
-        words = "; ".join(left)[:900] or "no zone is left"
-        if lowest:
-            return InvalidInput("max_usd_per_hour", words, fix=f"Allow max_usd_per_hour={min(lowest):g}.")
-        return InvalidInput(
-            "location", words, fix=f"Use a zone or market with a known price ({chosen.market} has none)."
-        )
+        raise _nowhere(refused, over, left, chosen)
 
     def _steps(self, build: Build, places: list[tuple[str, Shape, Price]]) -> list[PlanStep]:
         rule = calls.rule(build)
@@ -177,6 +167,21 @@ class Planner:
                 for call in made[shape.type](zone, number + 1)
             )
         return steps
+
+
+def _nowhere(refused: CloudError | None, over: list[tuple[float, str]], left: list[str], chosen: Chosen) -> CloudError:
+    """Where a machine was found and only the ceiling forbids it, that is the reason; the others stand behind it."""
+    if refused is not None and not (over and isinstance(refused, NotOffered)):
+        return refused
+    if not over:
+        words = "; ".join(left)[:900] or "no zone is left"
+        return InvalidInput(
+            "location", words, fix=f"Use a zone or market with a known price ({chosen.market} has none)."
+        )
+    dear = [word for _, word in over]
+    others = "; ".join(word for word in left if word not in dear)[:400]
+    words = "; ".join(dear)[:500] + (f"; besides: {others}" if others else "")
+    return InvalidInput("max_usd_per_hour", words, fix=f"Allow max_usd_per_hour={min(usd for usd, _ in over):g}.")
 
 
 def _cheapest_first(spec: DeploymentSpec, found: list[tuple[str, Shape, Price]]) -> list[tuple[str, Shape, Price]]:

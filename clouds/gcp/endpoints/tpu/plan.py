@@ -42,6 +42,7 @@ class TpuBuilder:
         asked = preflight.asked(spec, chosen.zones, seen.get(shape.accelerator, ()))
         found, left = list[str](), list[str]()
         last: CloudError | None = None
+        lacking = False
         for place in asked:
             zones, unread = places.zones(self.api, project, place)
             left += [f"{place}: {word.reason}" for word in unread]
@@ -57,9 +58,10 @@ class TpuBuilder:
                 if has:
                     found.append(zone)
                 else:
+                    lacking = True
                     left.append(f"{shape.type}: {zone} does not have it")
-        if not found and last is not None and not isinstance(last, NotOffered) and len(left) == 1:
-            raise last
+        if not found and last is not None and not isinstance(last, NotOffered) and not lacking:
+            raise last  # what no zone answered is not known to be missing
         if not found:
             raise NotOffered(
                 f"looking for a zone with {shape.type}", answered="; ".join(left)[:600] or "no zone was named",

@@ -58,6 +58,13 @@ def test_vllm_needs_an_image_that_reads_its_arguments(rig: Rig) -> None:
     assert plan.steps[0].call.parameters["body"]["properties"]["image"] == IMAGE
 
 
+def test_a_ceiling_is_the_reason_where_a_size_is_there_and_allowed(rig: Rig) -> None:
+    rig.account.ml_quota["swedencentral", FAMILY] = (2, 0)
+    with pytest.raises(InvalidInput, match="0 of 2 used") as error:
+        rig.ml.plan(rig.ml_spec(instance_types=(SIZE, BIG), max_usd_per_hour=0.1))
+    assert error.value.field == "max_usd_per_hour"
+
+
 def test_a_size_without_quota_is_left_out_and_the_next_one_taken(rig: Rig) -> None:
     rig.account.ml_quota["swedencentral", FAMILY] = (2, 0)
     plan = rig.ml.plan(rig.ml_spec(instance_types=(SIZE, BIG), max_usd_per_hour=6.0))

@@ -92,6 +92,16 @@ def test_the_ceiling_is_kept_and_the_cheapest_price_named(rig: Rig) -> None:
     assert told.value.fix == "Allow max_usd_per_hour=2.7."
 
 
+def test_a_ceiling_is_the_reason_although_larger_types_are_in_no_zone(rig: Rig) -> None:
+    with pytest.raises(InvalidInput) as told:
+        rig.gce.plan(rig.spec(accelerator="L4", location="us-central1", max_usd_per_hour=0.5))
+    assert (told.value.field, told.value.fix) == ("max_usd_per_hour", "Allow max_usd_per_hour=0.706824.")
+    assert str(told.value).startswith(
+        "`max_usd_per_hour`: g2-standard-4 in us-central1-a: $0.706824 an hour is over $0.5; "
+    )
+    assert "besides: g2-standard-12: none of us-central1 lists it; no zone does" in str(told.value)
+
+
 def test_quota_that_is_plainly_too_small_is_refused_with_what_was_read(rig: Rig) -> None:
     rig.project.limits["TPUS-PER-TPU-FAMILY-per-project-region@us-east5"] = 0
     with pytest.raises(QuotaTooSmall, match="1 are needed; v6e on Compute Engine, on demand in us-east5: limit 0"):
@@ -107,8 +117,16 @@ def test_flex_start_falls_back_to_the_family_s_quota(rig: Rig) -> None:
 
 
 def test_a_zone_without_the_type_is_not_offered_and_those_that_list_it_are_named(rig: Rig) -> None:
-    with pytest.raises(NotOffered, match="us-east5-a, us-east5-b do"):
+    with pytest.raises(NotOffered, match=r"us-east5-a, us-east5-b do$"):
         rig.gce.plan(rig.spec(location="us-west4-a"))
+    with pytest.raises(NotOffered, match=r"us-central1-a does$"):
+        rig.gce.plan(rig.spec(accelerator="L4", instance_types=("g2-standard-4",), location="us-west4-a"))
+
+
+def test_a_type_that_no_zone_lists_is_said_so_and_no_zone_is_offered_instead(rig: Rig) -> None:
+    with pytest.raises(NotOffered, match=r"lists it; no zone does$") as told:
+        rig.gce.plan(rig.spec(instance_types=("g2-standard-12",), location="us-central1"))
+    assert told.value.fix == "Name another type or accelerator; check_capacity shows what is offered where."
 
 
 def test_a_read_across_regions_is_warned_of(rig: Rig) -> None:
