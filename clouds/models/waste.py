@@ -27,6 +27,10 @@ class Unseen(Exception):
     """A read that a judgement needs has failed: the resource is unread. The argument says which, and why."""
 
 
+class Young(Exception):
+    """A resource is younger than the window that it would be judged by, as something else than its row says."""
+
+
 class Unresolved(Exception):
     """A judgement cannot be made from what was read, e.g. a metric without a series. The argument says why."""
 

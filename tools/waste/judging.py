@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from clouds.models import Scope
-from clouds.models.waste import Detail, Reading, Row, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Detail, Reading, Row, Unresolved, Waste, WasteCheck, Young
 from tools.waste.reading import ODD, Box, moment
-from tools.waste.sight import Blind, Sight, Young, why
+from tools.waste.sight import Blind, Sight, why
 
 NAMED = 20
 """Resources that are named of each sort; all are counted."""

@@ -8,15 +8,11 @@ from typing import Any
 
 from clouds.errors import CloudError
 from clouds.models import Scope
-from clouds.models.waste import Detail, Kind, Listing, Metric, Reading, Row, Source, Unresolved, Unseen
+from clouds.models.waste import Detail, Kind, Listing, Metric, Reading, Row, Source, Unresolved, Unseen, Young
 from tools.waste.reading import Box, moment
 
 FEW = 20
 """Rows of one key that are compared with each other; more of them are not summed up by any check."""
-
-
-class Young(Exception):
-    """The resource is younger than the window that it would be judged by."""
 
 
 class Blind(Unseen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.aws.checks import words
@@ -11,7 +11,7 @@ from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck, Young
 
 CACHES = Listing("elasticache", "DescribeCacheClusters", "CacheClusters")
 CACHE_GROUPS = Listing("elasticache", "DescribeReplicationGroups", "ReplicationGroups")
@@ -166,11 +166,28 @@ SEARCHED = usage(
 )
 
 
+# A domain itself does not say when it was made; each of its options does.
+OPTIONS = Detail(
+    DOMAIN, "opensearch", "DescribeDomainConfig", lambda rows, _at: {"DomainName": rows[0]["DomainName"]},
+    rows="DomainConfig", when=lambda row: not row.get("Processing") and not row.get("Deleted"),
+)  # fmt: skip
+
+
+def _made(row: Row, seen: Seen) -> datetime | None:
+    """When the oldest option of a domain was set, which is when the domain was made; None where none says it."""
+    options = (seen.one(OPTIONS, row) or {}).values()
+    told = [each.get("Status", {}).get("CreationDate") for each in options if isinstance(each, dict)]
+    return min(filter(None, map(words.moment, told)), default=None)
+
+
 def _domain(row: Row, seen: Seen) -> Waste | None:
     if row.get("Processing") or row.get("Deleted") or not row.get("Created", True):
         return None
     if seen.metric(SEARCHED, row):
         return None
+    made = _made(row, seen)
+    if made is not None and seen.now - made < timedelta(days=SEARCHED.days):
+        raise Young
     about = row["ClusterConfig"]
     count = about.get("InstanceCount") or 1
     meters = [Meter(f"opensearch/{about['InstanceType']}", "hour", count)]
@@ -194,11 +211,11 @@ DOMAIN_IDLE = WasteCheck(
     id="opensearch-idle",
     title="OpenSearch domain that nobody searches",
     kind=OPENSEARCH,
-    reads=(SEARCHED,),
+    reads=(SEARCHED, OPTIONS),
     judge=_domain,
     why="A domain is billed by the instance hour and its storage, searched or not.",
-    spares=("searched or indexed in 14 days", "being changed"),
-    unchecked=("its age: AWS does not say when it was made", "dashboards that only look at it"),
+    spares=("searched or indexed in 14 days", "being changed", "younger than 14 days"),
+    unchecked=("dashboards that only look at it",),
     meter="OpenSearch instance hours and storage GB-months",
     min_age=timedelta(days=14),
     remove="its data can be saved only by a snapshot into an own repository, which is not one call",

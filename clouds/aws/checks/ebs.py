@@ -101,7 +101,7 @@ def _detach_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
         snapshot(volume, doomed.row["Size"], doomed.mark),
         step(
             "detach", f"detach volume {doomed.name}: unmount it on the machine first", "ec2.DetachVolume",
-            {"VolumeId": volume}, "can be undone",
+            {"VolumeId": volume, "InstanceId": doomed.row["Attachments"][0]["InstanceId"]}, "can be undone",
             until=until("ec2.DescribeVolumes", {"VolumeIds": [volume]}, "Volumes[].State", "available", seconds=600),
         ),
         step(
