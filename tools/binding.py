@@ -83,11 +83,14 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name, value in given.items():
         if name in model.model_fields:
-            given[name] = _parsed(model.model_fields[name], value)
+            info = model.model_fields[name]
+            given[name] = _parsed(info, value)
+            if _truth_for_number(info.annotation, given[name]):
+                raise InvalidInput(name, f"takes a number{_limits(info)}, not true or false", fix="Give a number.")
     try:
         values = model.model_validate(given)
     except ValidationError as error:
-        problems = [_problem(each, model) for each in error.errors(include_url=False)]
+        problems = [_problem(each, model) for each in _one_of_each(error.errors(include_url=False))]
         raise InvalidInput(
             problems[0][0],
             problems[0][1] + "".join(f"; `{name}`: {words}" for name, words, _ in problems[1:6]),
@@ -121,7 +124,33 @@ def _arms(annotation: Any) -> tuple[Any, ...]:
     )
 
 
+def _truth_for_number(annotation: Any, value: Any) -> bool:
+    """Whether true or false stands where a number belongs: pydantic takes them for 1 and 0."""
+    if typing.get_origin(annotation) is Annotated:
+        annotation = typing.get_args(annotation)[0]
+    arms = _arms(annotation)
+    if isinstance(value, list):
+        inner = [typing.get_args(arm)[0] for arm in arms if typing.get_origin(arm) in {tuple, list}]
+        return any(_truth_for_number(arm, each) for arm in inner for each in value)
+    return isinstance(value, bool) and any(arm in (int, float) for arm in arms) and bool not in arms
+
+
+def _one_of_each(errors: list[Any]) -> list[Any]:
+    """The errors, with one for a value that fits none of several types: pydantic tells one for each type."""
+    kept: dict[tuple[Any, ...], Any] = {}
+    for error in errors:
+        place, last = error["loc"][:-1], error["loc"][-1:]
+        if place and last[0] in SIMPLE:
+            kept.setdefault((place, "any"), error | {"loc": place, "type": "simple"})
+        else:
+            kept[error["loc"], error["type"]] = error
+    return list(kept.values())
+
+
+SIMPLE = frozenset({"str", "int", "float", "bool"})
+"""What pydantic calls the types of a setting's value, behind the name of the setting."""
 WANTED = {
+    "simple": "takes a text, a number, or true or false",
     "int": "takes a whole number",
     "int_from_float": "takes a whole number",
     "float": "takes a number",
@@ -152,7 +181,7 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
     context, kind = error.get("ctx", {}), error["type"]
     value = error.get("input")
     given = repr(value[:60] if isinstance(value, str) else value)  # of a whole file only the start is shown
-    given = given if len(given) <= 60 else given[:57] + "…"
+    given = "null" if value is None else given if len(given) <= 60 else given[:57] + "…"
     if kind == "missing":
         return name, "is required", ()
     if kind == "extra_forbidden":
@@ -163,7 +192,8 @@ def _problem(error: Any, model: type[BaseModel]) -> tuple[str, str, tuple[str, .
             tuple(model.model_fields),
         )
     if kind in {"literal_error", "enum"}:
-        allowed = tuple(part.strip(" '") for part in str(context.get("expected", "")).replace(" or ", ", ").split(","))
+        expected = str(context.get("expected", "")).replace(" or ", ", ").split(",")
+        allowed = tuple(word for part in expected if (word := part.strip(" '")))  # "" is how nothing is chosen
         near = difflib.get_close_matches(str(error.get("input"))[:80], allowed, 1)  # a whole file takes 20 ms
         hint = f" Did you mean {near[0]}?" if near else ""
         return name, f"{given} is not known.{hint} Allowed: {', '.join(allowed)}", allowed

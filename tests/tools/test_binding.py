@@ -22,10 +22,12 @@ def sample(
     names: tuple[str, ...] = (),
     settings: dict[str, str | int | float | bool] = {},  # noqa: B006
     plain: str = "",
+    sizes: tuple[Annotated[int, Field(ge=1)], ...] = (),
+    side: Literal["", "left", "right"] = "",
     shape: Annotated[str, Field(pattern="^[a-z]{0,9}$")] = "",
 ) -> Result:
     """A sample."""
-    return Result(headline=f"{text}{count}{kind}{names}{settings}{plain}")
+    return Result(headline=f"{text}{count}{kind}{names}{settings}{plain}{sizes}{side}{shape}")
 
 
 SAMPLE = Tool(sample, title="Sample", effect=Effect.READ, aliases={"words": "text"})
@@ -39,6 +41,8 @@ def test_good_arguments_come_out_as_the_function_takes_them() -> None:
         "names": ("x",),
         "settings": {"slots": 4},
         "plain": "",
+        "sizes": (),
+        "side": "",
         "shape": "",
     }
 
@@ -71,7 +75,16 @@ REFUSED = [
     ({"text": "a\x1b[2J"}, r"`text`: holds the control character U\+001B"),
     ({"text": "a", "names": ["a\x07"]}, r"`names\[0\]`: holds the control character"),
     ({"text": "a", "settings": {"x\x07": 1}}, "`settings.x"),
-    ({"text": None}, "`text`: "),
+    ({"text": None}, r"`text`: takes a text, not null$"),
+    ({"text": "a", "count": True}, r"`count`: takes a number from 1 to 9, not true or false$"),
+    ({"text": "a", "count": "true"}, r"`count`: takes a number from 1 to 9, not true or false$"),
+    ({"text": "a", "sizes": [1, False]}, r"`sizes`: takes a number, not true or false$"),
+    ({"text": "a", "side": "up"}, r"`side`: 'up' is not known. Allowed: left, right$"),
+    (
+        {"text": "a", "settings": {"slots": {"a": 1}, "threads": None}},
+        r"`settings.slots`: takes a text, a number, or true or false, not \{'a': 1\}; "
+        r"`settings.threads`: takes a text, a number, or true or false, not null$",
+    ),
     ({"text": "a", "shape": "{0}$(rm)"}, r"`shape`: takes what matches \^\[a-z\]\{0,9\}\$, not '\{0\}\$\(rm\)'"),
 ]
 
