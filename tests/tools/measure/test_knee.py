@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from tests.tools.measure.asking import run_of, value
 from tests.tools.measure.truth import Truth
 from tools.measure.client import Batch, Reply, Share
-from tools.measure.knee import plan, served
-from tools.measure.measurement import Ask, Objective
+from tools.measure.knee import figures, plan, served
+from tools.measure.measurement import Ask, Objective, Taken
+from tools.measure.options import Options
 from tools.measure.profiles import QUICK
 
 Serve = Callable[..., Truth]
@@ -32,13 +34,26 @@ def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Pat
     assert labels == ["warm-up", *(str(level) for level in (1, 2, 4, 8) for _ in range(2))], "it stops behind the knee"
 
 
-def test_places_that_are_no_power_of_two_are_not_hidden_by_the_last_ones(serve: Serve, tmp_path: Path) -> None:
+def served_by(places: int, level: int) -> Batch:
+    """Two requests a stream, 16 tokens in 40 ms each, by a server that writes this many at the same time."""
+    streams, free, replies = [0.0] * level, [0.0] * places, []
+    for _ in range(2 * level):
+        sent = heappop(streams)
+        first = max(sent, heappop(free)) + 0.010
+        last = first + 15 * 0.002
+        heappush(streams, last)
+        heappush(free, last)
+        replies.append(Reply("r", sent=sent, first=first, last=last, gaps=(0.002,) * 15, chunks=16, tokens=16))
+    return Batch(tuple(replies), 0.0, max(reply.last for reply in replies), Share())
+
+
+def test_places_that_are_no_power_of_two_are_not_hidden_by_the_last_ones() -> None:
     """Six places: eight at once in one go each would be two goes, no more than four at once."""
-    truth = serve(ttft=0.010, itl=0.002, slots=6)
-    run = run_of(truth, tmp_path, "knee", "knee.shape=0/16", "knee.gain=25", "knee.batches=1")
-    assert value(run, "knee.at_once") == 8
-    ceiling = 6 * 16 / (0.010 + 15 * 0.002)
-    assert 0.6 * ceiling < value(run, "knee.highest_tokens_per_second") <= 1.15 * ceiling
+    asked = plan(Ask(QUICK, "n", options=Options({"knee.gain": "25", "knee.batches": "1", "knee.shape": "0/16"})))
+    batches = [(str(level), level, served_by(6, level)) for level in (1, 2, 4, 8, 16)]
+    found = {each.key: each.value for each in figures(asked, Taken(batches))}
+    assert found["knee.at_once"] == 8
+    assert found["knee.highest_tokens_per_second"] == pytest.approx(6 * 16 / 0.040, rel=0.15)
 
 
 def test_what_was_served_is_what_came_while_every_place_was_taken() -> None:

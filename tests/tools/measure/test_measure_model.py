@@ -12,6 +12,7 @@ from clouds.models import Price
 from tests.tools.measure.report.reading import Reader, of_run
 from tests.tools.measure.rig import Rig, offered
 from tools.context import Target
+from tools.faults import fault, sentence
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.measure_model import measure_model
@@ -152,12 +153,36 @@ def test_another_model_is_measured_and_the_first_comes_back(serve: Any, call: An
     ]
 
 
-def test_a_wish_to_stop_in_the_middle_puts_the_base_back(serve: Any, call: Any) -> None:
+def test_a_wish_to_stop_in_the_middle_puts_the_base_back(serve: Any, call: Any, book: Book) -> None:
     rig = Rig(serve(**QUICK))
     progress = CallProgress(lambda *_: progress.cancel() if rig.now["context"] == 1024 else None)
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled) as caught:
         call(rig, measurements=("decode",), variants=("context=1024",), progress=progress)
     assert rig.now["context"] == 2048
+    base, *others = sorted((book.home / "runs").glob("*.json"))
+    assert others == []  # nothing had been measured of the variant
+    told = f"Kept: {base.stem} (complete); list_runs shows what is there. The same call measures anew."
+    assert fault(caught.value)["next"] == told
+
+
+def test_a_run_that_was_stopped_says_that_it_is_kept_and_how_it_is_called(serve: Any, call: Any, book: Book) -> None:
+    progress = CallProgress(lambda message, *_: progress.cancel() if message.startswith("decode: ") else None)
+    with pytest.raises(Cancelled) as caught:
+        call(Rig(serve(**QUICK)), progress=progress)
+    (path,) = (book.home / "runs").glob("*.json")
+    assert store.read(path).state == "incomplete"
+    assert caught.value.left.startswith(f"Kept: {path.stem} (incomplete); ")
+    assert "Nothing" not in sentence(fault(caught.value))
+
+
+def test_a_run_that_was_stopped_before_it_measured_anything_leaves_nothing_and_says_so(
+    serve: Any, call: Any, book: Book
+) -> None:
+    progress = CallProgress(lambda message, *_: progress.cancel() if "first reply" in message else None)
+    with pytest.raises(Cancelled) as caught:
+        call(Rig(serve(**QUICK)), progress=progress)
+    assert list((book.home / "runs").glob("*.json")) == []
+    assert "Nothing half-made was left" in sentence(fault(caught.value))
 
 
 def test_a_base_that_does_not_answer_is_an_error_and_leaves_no_file(serve: Any, call: Any, book: Book) -> None:

@@ -79,7 +79,7 @@ def test_a_whole_run_holds_figures_raw_timings_and_formulas(whole: Whole) -> Non
     assert all(len(request.gaps_us) == 9 for batch in load.batches for request in batch.requests)
     assert value(run, "answers.right") == 0
     assert value(run, "load.3.kept_percent") == 100
-    assert value(run, "load.3.ttft_p50_ms") >= 20
+    assert value(run, "load.3.ttft_p50_ms") >= 19
     assert value(run, "decode.tokens_per_chunk") == 1
     assert {figure.formula for part in run.parts for figure in part.figures} <= set(run.formulas)
     assert [row.at_once for row in run.costs] == [1, 3]

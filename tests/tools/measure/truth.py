@@ -81,7 +81,8 @@ def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
             tasks.add(task)
             truth.connections += 1
             try:
-                await _connection(truth, reader, writer)
+                if not stop.is_set():
+                    await _connection(truth, reader, writer)
             except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
                 pass
             finally:
@@ -94,6 +95,7 @@ def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
         started.set()
         await stop.wait()
         server.close()
+        await asyncio.sleep(0.005)  # a connection that was just being accepted begins, sees the end and closes
         for task in tuple(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -101,7 +103,9 @@ def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
     def run() -> None:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(main())
-        loop.run_until_complete(asyncio.sleep(0.01))
+        loop.run_until_complete(asyncio.sleep(0.005))
+        while asyncio.all_tasks(loop):
+            loop.run_until_complete(asyncio.sleep(0.005))
         loop.close()
 
     thread = threading.Thread(target=run, daemon=True)

@@ -27,8 +27,8 @@ def test_a_reply_has_the_servers_timing_its_tokens_and_its_text(serve: Any, with
         12,
         "tok " * 12,
     )
-    assert reply.ttft >= 0.05
-    assert reply.seconds >= 0.05 + 11 * 0.01
+    assert reply.ttft >= 0.049  # the timers of a loop count whole milliseconds
+    assert reply.seconds >= 0.049 + 11 * 0.01
     assert reply.tpot == pytest.approx((reply.seconds - reply.ttft) / 11)
     assert reply.ttfa == reply.ttft
     assert len(reply.gaps) == 11
@@ -39,7 +39,7 @@ def test_all_requests_of_a_batch_are_in_flight_together_and_none_is_lost(serve: 
     batch: Batch = with_client(truth, lambda client: client.together(fixed(40)))
     assert [reply.kind for reply in batch.replies] == ["ok"] * 40
     assert truth.most_together == 40
-    assert batch.wall >= 0.1 + 11 * 0.0005
+    assert batch.wall >= 0.099 + 11 * 0.0005
 
 
 def test_in_flight_never_has_more_streams_than_asked_and_keeps_the_order(serve: Any, with_client: Any) -> None:
