@@ -124,3 +124,6 @@ class DiskFull(Unexpected):
 
 class Cancelled(Exception):
     """The client or the person asked to stop; whoever catches it undoes what is half-made, then re-raises."""
+
+    left: str = ""
+    """What stays all the same and what to do about it, as sentences. Empty: nothing half-made was left."""

@@ -51,7 +51,7 @@ def fault(error: BaseException) -> dict[str, Any]:
         return {
             "kind": "cancelled",
             "what": "",
-            "next": "Nothing half-made was left; call it again to start over.",
+            "next": _line(error.left) or "Nothing half-made was left; call it again to start over.",
             "sent": True,
         }
     if isinstance(error, ModuleNotFoundError) and error.name:

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from clouds.base import Api, Cloud, Missing, Progress
-from clouds.errors import CloudError, InvalidInput, NotFound, PermissionMissing, Throttled
+from clouds.errors import Cancelled, CloudError, InvalidInput, NotFound, PermissionMissing, Throttled
 from clouds.models import Call, Scope
 from clouds.models.removal import From
 from tools.cleanup.journal import Entry, Journal
@@ -75,6 +75,15 @@ class Run:
 
     def run(self) -> tuple[Outcome, ...]:
         """Every finding's end, in the order of the plan. Raises Cancelled; what was sent until then is written down."""
+        try:
+            return self._run()
+        except Cancelled as stopped:
+            steps = [self._state(finding, step) for finding in self._plan.findings for step in finding.steps]
+            if sent := sum(state in ("intent", "sent", "done") for state in steps):
+                stopped.left = f"{sent} of {len(steps)} steps had been sent and stay as they are; the same plan goes on from there."
+            raise
+
+    def _run(self) -> tuple[Outcome, ...]:
         self._entries = self._journal.read()
         self._reread([each for each in self._plan.findings if not self._begun(each)])
         early: dict[str, Outcome] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from clouds.base import Progress
-from clouds.errors import CloudError
+from clouds.errors import Cancelled, CloudError
 from clouds.models import Endpoint, Wire
 from tools import starting
 from tools.ledger import Book
@@ -84,6 +84,11 @@ def walk(variants: Sequence[Variant], wish: Wish, book: Book, progress: Progress
             if position and position == len(order) - 1:
                 held.back(progress)
             found.append(_one(variant, wish, held, book, progress, position, [each.label for each in order]))
+    except Cancelled as stopped:
+        kept = [f"{each.path.stem} ({each.run.state})" for each in found] + ([stopped.left] if stopped.left else [])
+        if kept:
+            stopped.left = f"Kept: {', '.join(kept)}; list_runs shows what is there. The same call measures anew."
+        raise
     finally:
         held.back(Undisturbed(progress))
     return tuple(found)
@@ -136,8 +141,10 @@ def _one(
         if not path.stat().st_size:
             return Measured(path, refused(job(Wire(url=""), None), error), str(error)[:300])
         return Measured(path, store.read(path), str(error)[:300])
-    except BaseException:
+    except BaseException as error:
         _forget_if_empty(path)
+        if isinstance(error, Cancelled) and path.exists():
+            error.left = f"{path.stem} (incomplete)"
         raise
 
 
