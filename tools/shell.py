@@ -52,6 +52,8 @@ def _amount(text: str) -> float | None:
 
 VALUED: dict[str, Callable[[str], Any]] = {"--clouds": _words, "--replay": _folder, "--fail-on-usd": _amount}
 WAIT = 24 * 3600.0
+REPLAYED = "replay"
+"""The folder in the data directory that holds what replays write: ledger, scans, plans, runs."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
         os.environ["MODELRIG_REPLAY"] = str(Path(options.replay).resolve())
     try:
         who = {"serve": "server", "work": "worker"}.get(options.command, "shell")
-        session = Session(Settings.load(), home(), known, connect, options.clouds, options.read_only, who)
+        session = Session(
+            Settings.load(), _place(home(), options), known, connect, options.clouds, options.read_only, who
+        )
         _ = session.clouds
         session.settings.export()
     except CloudError as error:
@@ -156,6 +160,11 @@ def session_of(options: Options, known: tuple[str, ...], connect: Callable[[str,
         nowhere = Path(os.devnull)
         return Session(Settings.load({}, nowhere), nowhere, known, connect, read_only=options.read_only, fault=error)
     return session
+
+
+def _place(home: Path, options: Options) -> Path:
+    """The data directory; of a replay a folder in it, so that nothing it writes is taken for real. A worker is told."""
+    return home / REPLAYED if os.environ.get("MODELRIG_REPLAY") and options.command != "work" else home
 
 
 def work(session: Session, rest: tuple[str, ...]) -> int:

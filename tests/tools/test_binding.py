@@ -82,8 +82,9 @@ REFUSED = [
     ({"text": "a", "side": "up"}, r"`side`: 'up' is not known. Allowed: left, right$"),
     (
         {"text": "a", "settings": {"slots": {"a": 1}, "threads": None}},
-        r"`settings.slots`: takes a text, a number, or true or false, not \{'a': 1\}; "
-        r"`settings.threads`: takes a text, a number, or true or false, not null$",
+        r"`settings.slots`: takes {0}, not \{{'a': 1\}}; `settings.threads`: takes {0}, not null$".format(
+            "a text, a number, or true or false"
+        ),
     ),
     ({"text": "a", "shape": "{0}$(rm)"}, r"`shape`: takes what matches \^\[a-z\]\{0,9\}\$, not '\{0\}\$\(rm\)'"),
 ]
@@ -162,6 +163,8 @@ def test_the_schema_is_plain_and_lean() -> None:
             "names": {"type": "array", "items": {"type": "string"}},
             "settings": {"type": "object", "additionalProperties": {}},
             "plain": {"type": "string"},
+            "sizes": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+            "side": {"type": "string", "enum": ["", "left", "right"]},
             "shape": {"type": "string", "pattern": "^[a-z]{0,9}$"},
         },
         "required": ["text"],

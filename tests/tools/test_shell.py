@@ -130,3 +130,17 @@ def test_every_tool_is_explained_with_each_of_its_arguments(name: str) -> None:
 def test_the_version_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     assert shell.helped(shown("--version"), "1.2.3") == 0
     assert capfd.readouterr().out == "modelrig 1.2.3\n"
+
+
+def test_what_a_replay_writes_lies_apart_and_its_worker_finds_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def place(*words: str) -> Path:
+        return shell.session_of(shown(*words), clouds.names(), clouds.connect).home
+
+    monkeypatch.setenv("MODELRIG_HOME", str(tmp_path))
+    monkeypatch.setenv("MODELRIG_REPLAY", "")
+    assert place("tools") == tmp_path
+    assert place("--replay", str(ROOT / "fixtures"), "tools") == tmp_path / "replay"
+    monkeypatch.setenv("MODELRIG_HOME", str(tmp_path / "replay"))  # as whoever starts a worker sets it
+    assert place("work", "op-1234") == tmp_path / "replay"
