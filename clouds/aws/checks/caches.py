@@ -68,8 +68,8 @@ def _name(row: Row) -> Iterable[Any]:
 
 def _asked(row: Row, group: Row, seen: Seen) -> bool:
     """Whether it is looked up, or any member of its group: a replica that stands by is asked nothing itself."""
-    names = list(_members(group)) or [row["CacheClusterId"]]
-    members = [each for name in names for each in seen.index(CACHES, _name).get(name, ())]
+    names = list(_members(group))
+    members = [each for name in names for each in seen.index(CACHES, _name).get(name, ())] if names else [row]
     if any(each["CacheClusterStatus"] != "available" for each in members):
         return True  # somebody is at work on the group
     return any(seen.metric(MEMCACHED_GETS if each["Engine"] == "memcached" else CACHE_HITS, each) for each in members)
