@@ -80,7 +80,8 @@ class Run:
         except Cancelled as stopped:
             steps = [self._state(finding, step) for finding in self._plan.findings for step in finding.steps]
             if sent := sum(state in ("intent", "sent", "done") for state in steps):
-                stopped.left = f"{sent} of {len(steps)} steps had been sent and stay as they are; the same plan goes on from there."
+                done = f"{sent} of {len(steps)} steps had been sent and stay as they are"
+                stopped.left = f"{done}; the same plan goes on from there."
             raise
 
     def _run(self) -> tuple[Outcome, ...]:

@@ -13,14 +13,17 @@ from pydantic import Field
 from clouds.models import Record
 from tools.ledger import Book
 from tools.measure import store
+from tools.measure.comparing.differences import shape_problems
 from tools.measure.measured_rows import right_words
-from tools.measure.record import Run
+from tools.measure.record import Part, Run
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
 from tools.result import Result, bounded, capped
 from tools.settings import Settings
 
 State = Literal["", "complete", "incomplete", "failed"]
+LOOKED_AT = 100
+"""Complete runs, the newest, among which two are looked for that can be compared."""
 LEVEL = re.compile(r"(?:load|knee)\.\d+\.tokens_per_second")
 
 
@@ -115,16 +118,25 @@ def _reports(place: Path, shelf: Sequence[store.Shelf]) -> tuple[str, ...]:
 
 
 def _next(kept: Sequence[Run]) -> str:
-    """The newest complete run against the last one before it that measured the same things."""
+    """The newest complete run against the last one before it with a figure, or questions, that can be compared."""
     if not kept:
         return "`measure_model` makes a run."
-    complete = [run for run in kept if run.state == "complete"]
+    complete = [run for run in kept if run.state == "complete"][:LOOKED_AT]
     for place, run in enumerate(complete):
-        parts = {part.name for part in run.parts}
         for before in complete[place + 1 :]:
-            if parts & {part.name for part in before.parts} or not parts:
+            if any(_shared(before, run, part) for part in run.parts):
                 return f'`compare_runs(runs=["{before.id}", "{run.id}"])`.'
     return ""
+
+
+def _shared(before: Run, run: Run, part: Part) -> bool:
+    """Whether a part of these two is of one shape and both know one of its figures, or asked a question."""
+    other = before.part(part.name)
+    if other is None or shape_problems(before, run, part.name):
+        return False
+    known = {figure.key for figure in part.figures if figure.value is not None}
+    asked = {item.id for item in part.items} & {item.id for item in other.items}
+    return bool(asked) or any(figure.key in known and figure.value is not None for figure in other.figures)
 
 
 def _pending(runs: Sequence[Run]) -> tuple[str, ...]:

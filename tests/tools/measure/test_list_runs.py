@@ -123,6 +123,22 @@ def test_what_is_compared_next_measured_the_same(listed: Any, book: Book) -> Non
     assert listed().next == '`compare_runs(runs=["a", "c"])`.'
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        made("b", 60.0, started="2026-01-02", profile="quick"),
+        made("b", None, {8: (1.0, 2.0)}, started="2026-01-02"),
+        made("b", 60.0, started="2026-01-02").model_copy(
+            update={"parts": (part("decode", [rate("decode.tokens_per_second", "d", 1.0, ())], settings={"pairs": 3}),)}
+        ),
+    ],
+    ids=["another profile", "other levels", "another shape"],
+)
+def test_two_runs_without_a_figure_in_common_are_not_said_to_be_compared(listed: Any, book: Book, other: Run) -> None:
+    shelve(book, made("a", 50.0, {4: (1.0, 2.0)}, started="2026-01-01"), other)
+    assert listed().next == ""
+
+
 def test_answers_are_shown_of_how_many(listed: Any, book: Book) -> None:
     from tools.measure.answers import ANSWERS, plan
     from tools.measure.measurement import Ask, Taken
