@@ -64,7 +64,7 @@ def _searched(page: LogPage, contains: str) -> str:
     what = f"the {count:,} lines" if page.total == count else f"the newest {count:,} lines"
     what += "" if page.total in {None, count} else f" of {page.total:,}"
     here = any(contains in line for line in page.lines)
-    return f"{what} were searched" if here else f"none of {what} contains {quoted(contains, 80)}"
+    return f"T{what[1:]} were searched." if here else f"None of {what} contains {quoted(contains, 80)}."
 
 
 GET_ENDPOINT_LOGS = Tool(get_endpoint_logs, title="Get endpoint logs", effect=Effect.READ, aliases={"endpoint": "ref"})

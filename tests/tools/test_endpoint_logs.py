@@ -47,19 +47,19 @@ def test_lines_far_back_are_found(tmp_path: Path) -> None:
     found = asked(tmp_path, "load_model")
     assert (found.shown, found.total, len(found.lines)) == (10, 3_000, 10)
     assert found.headline == f'10 lines of `{REF}` with "load_model".'
-    assert found.notes == ("the 3,000 lines were searched",)
+    assert found.notes == ("The 3,000 lines were searched.",)
 
 
 def test_what_is_in_no_line_is_said_of_all_lines(tmp_path: Path) -> None:
-    assert asked(tmp_path, "no such thing").notes == ('none of the 3,000 lines contains "no such thing"',)
+    assert asked(tmp_path, "no such thing").notes == ('None of the 3,000 lines contains "no such thing".',)
 
 
 def test_where_only_the_newest_lines_can_be_had_nothing_is_said_of_the_others(tmp_path: Path) -> None:
     known = asked(tmp_path, "load_model", gives=300)
     assert known.shown == 0
-    assert known.notes[-1] == 'none of the newest 300 lines of 3,000 contains "load_model"'
+    assert known.notes[-1] == 'None of the newest 300 lines of 3,000 contains "load_model".'
     unknown = asked(tmp_path, "load_model", gives=300, counts=False)
-    assert unknown.notes[-1] == 'none of the newest 300 lines contains "load_model"'
+    assert unknown.notes[-1] == 'None of the newest 300 lines contains "load_model".'
 
 
 def test_more_lines_than_are_shown_are_counted(tmp_path: Path) -> None:
