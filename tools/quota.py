@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from clouds.base import Cloud, Missing
-from clouds.errors import CloudError, InvalidInput
+from clouds.errors import CloudError, InvalidInput, NotOffered
 from clouds.models import Capacity, Quota, Read, Record, Scope, Unread
 from clouds.models import accelerator as known_accelerator
 from tools.context import Clouds
@@ -83,7 +83,7 @@ def check_quota(
     Quota is permission to ask, not a free machine: see check_capacity.
     """
     word = _wanted(accelerator, instance_types)
-    found, unread, reasons = _read(clouds, cloud, "quotas", word, instance_types, regions)
+    found, unread, reasons, absent = _read(clouds, cloud, "quotas", word, instance_types, regions)
     by_name: dict[tuple[str, str], list[Quota]] = defaultdict(list)
     for each in found:
         by_name[each.name, each.code].append(each)
@@ -101,9 +101,8 @@ def check_quota(
         headline += f"; what is left in {', '.join(sorted(unsure)[:6])} is unknown" if unsure else ""
         headline += "; NOT everything could be read" if unread else ""
     else:
-        headline = (
-            f"Quota for {what} is unknown: nothing could be read" if unread else f"No cloud here has a quota for {what}"
-        )
+        none = _none(absent) if absent else f"No cloud here has a quota for {what}"
+        headline = f"Quota for {what} is unknown: nothing could be read" if unread else none
     return QuotaView(
         headline=headline + ".",
         count=len(found),
@@ -121,6 +120,8 @@ def check_quota(
         if found
         else "`check_setup` says who is signed in where."
         if unread
+        else absent[0].fix
+        if absent
         else "",
     )
 
@@ -182,14 +183,15 @@ def check_capacity(
     No cloud says "available"; only asking for one tells.
     """
     word = _wanted(accelerator, instance_types)
-    found, unread, reasons = _read(clouds, cloud, "capacity", word, instance_types, regions)
-    shown, showing = capped(found, SHOWN)
+    found, unread, reasons, absent = _read(clouds, cloud, "capacity", word, instance_types, regions)
+    shown, showing = capped(sorted(found, key=lambda each: each.answer == "unknown"), SHOWN)
     answers = Counter(each.answer for each in found)
     what = word or ", ".join(instance_types)
-    places = {answer: list(dict.fromkeys(each.scope for each in found if each.answer == answer)) for answer in answers}
+    places = _by_answer(found)
     words = "; ".join(f"{answer} in {_named(places[answer])}" for answer, _ in answers.most_common(4))
+    words = f"{what}: {words or 'nothing is known'}" if found or unread or not absent else _none(absent)
     return CapacityView(
-        headline=f"{what}: {words or 'nothing is known'}{'; NOT everything could be read' if unread else ''}.",
+        headline=f"{words}{'; NOT everything could be read' if unread else ''}.",
         count=len(found),
         by_answer=dict(answers),
         filter=_filter(word, instance_types, regions, cloud),
@@ -198,8 +200,22 @@ def check_capacity(
         rows=shown,
         unread=tuple(unread[:SHOWN]),
         notes=tuple(reasons),
-        next="`check_quota` for permission to ask, or `plan_deployment`.",
+        next="`check_quota` for permission to ask, or `plan_deployment`." if found or not absent else absent[0].fix,
     )
+
+
+def _by_answer(found: Sequence[Capacity]) -> dict[str, list[str]]:
+    """Where each answer was given. A place that gave several, each for another form of it, is named with the form."""
+    given: dict[str, set[str]] = defaultdict(set)
+    for each in found:
+        given[each.scope].add(each.answer)
+    places: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        form = each.accelerator.partition(" (")[2]
+        word = f"{each.scope} ({form}" if form and len(given[each.scope] - {"unknown"}) > 1 else each.scope
+        if word not in places[each.answer]:
+            places[each.answer].append(word)
+    return places
 
 
 def _named(places: Sequence[str]) -> str:
@@ -220,8 +236,10 @@ def _filter(word: str, types: Sequence[str], regions: Sequence[str], cloud: str)
 
 def _read(
     clouds: Clouds, one: str, port: str, word: str, types: Sequence[str], regions: Sequence[str]
-) -> tuple[list[Any], list[Unread], list[str]]:
+) -> tuple[list[Any], list[Unread], list[str], list[NotOffered]]:
     """Every cloud's answer; a cloud without the port says why, one that fails is unread and the others go on.
+
+    The last are those that do not have the accelerator at all, with what they have: an answer, and nothing unread.
 
     A size or region is one cloud's word: where several clouds are asked, one that does not know it says so in a note.
     Raises InvalidInput when none of them knows it.
@@ -229,6 +247,7 @@ def _read(
     found: list[Any] = []
     unread: list[Unread] = []
     reasons: list[str] = []
+    absent: list[NotOffered] = []
     refused: list[InvalidInput] = []
     scopes = [Scope(location=region) for region in regions]
     asked = (clouds.get(one).name,) if one else clouds.names
@@ -243,6 +262,9 @@ def _read(
             refused.append(error)
             reasons.append(f"{name}: {error}.")
             continue
+        except NotOffered as error:
+            absent.append(error)
+            continue
         except CloudError as error:
             unread.append(Unread(call=f"{name}: {port}", scope="everywhere", reason=str(error)[:200]))
             continue
@@ -252,7 +274,15 @@ def _read(
         reasons.extend(read.notes[:5])
     if refused and not found and not unread:
         raise refused[0]
-    return found, unread, reasons
+    if absent and (found or unread):
+        reasons.append(f"{_none(absent)}.")
+    return found, unread, reasons, absent
+
+
+def _none(absent: Sequence[NotOffered]) -> str:
+    """What is in no place of a cloud, and what that cloud has."""
+    words = "; ".join(f"there is no {each.tried}: {each.answered}" for each in absent)
+    return words[:1].upper() + words[1:]
 
 
 def _port(cloud: Cloud, port: str) -> Callable[..., Read[Any]] | Missing:

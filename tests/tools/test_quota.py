@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clouds.base import Cloud, Missing
-from clouds.errors import InvalidInput, Unreachable
+from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Capacity, Quota, Read, Scope
 from tools.context import Clouds
 from tools.quota import check_capacity, check_quota
@@ -104,3 +104,41 @@ def test_what_is_known_of_few_places_names_them_and_of_many_counts_them(tmp_path
         readers = {name: Reader(answer=row) for name, row in rows.items()}
         view = check_capacity(clouds(tmp_path, **readers), accelerator="T4")
         assert view.headline == f"T4: offered in {words}."
+
+
+NO_L4 = NotOffered("L4 on Two", answered="Two has T4, A10", fix="Use one of these, or another cloud.", sent=False)
+
+
+def test_a_cloud_without_the_accelerator_says_so_first_and_what_it_has(tmp_path: Path) -> None:
+    one = clouds(tmp_path, two=Reader(error=NO_L4))
+    quota, capacity = check_quota(one, accelerator="L4"), check_capacity(one, accelerator="L4")
+    assert quota.headline == "There is no L4 on Two: Two has T4, A10."
+    assert capacity.headline == "There is no L4 on Two: Two has T4, A10."
+    for view in (quota, capacity):
+        assert (view.complete, view.unread, view.next) == (True, (), "Use one of these, or another cloud.")
+
+
+def test_a_cloud_without_the_accelerator_is_a_note_beside_those_that_have_it(tmp_path: Path) -> None:
+    view = check_quota(clouds(tmp_path, one=Reader(), two=Reader(error=NO_L4)), accelerator="L4")
+    assert (view.count, view.complete, view.notes) == (1, True, ("There is no L4 on Two: Two has T4, A10.",))
+    gone = Reader(error=Unreachable("asking", fix="Try again."))
+    view = check_quota(clouds(tmp_path, one=gone, two=Reader(error=NO_L4)), accelerator="L4")
+    assert view.headline == "Quota for L4 is unknown: nothing could be read."
+    assert view.notes == ("There is no L4 on Two: Two has T4, A10.",)
+
+
+def test_a_place_that_offers_one_form_and_not_another_names_the_form(tmp_path: Path) -> None:
+    forms = {"a": ("T4", "score High"), "b": ("T4 (GPU-T4)", "offered"), "c": ("T4 (NC4)", "not offered")}
+    rows = {
+        key: OFFERED.model_copy(update={"accelerator": subject, "answer": answer})
+        for key, (subject, answer) in forms.items()
+    }
+    view = check_capacity(clouds(tmp_path, **{key: Reader(answer=row) for key, row in rows.items()}), accelerator="T4")
+    assert view.headline == ("T4: score High in eastus; offered in eastus (GPU-T4); not offered in eastus (NC4).")
+
+
+def test_what_is_known_of_free_machines_is_shown_before_what_is_not(tmp_path: Path) -> None:
+    unknown = OFFERED.model_copy(update={"answer": "unknown", "scope": "westus"})
+    readers = {f"u{number}": Reader(answer=unknown) for number in range(12)}
+    view = check_capacity(clouds(tmp_path, **readers, z=Reader(answer=OFFERED)), accelerator="T4")
+    assert (view.rows[0].answer, view.showing) == ("offered", "10 of 13")
