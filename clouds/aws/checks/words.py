@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ _CODE = (
     ("aws:eks:cluster-name", "EKS cluster"),
     ("pulumi:stack", "Pulumi stack"),
 )
+_OLD_SERVICE = re.compile(r":service/[^/]+$")
 _TERRAFORM = ("terraform", "opentofu", "atlantis")
 
 
@@ -122,7 +124,8 @@ def by(*names: str) -> Callable[[Row], Iterable[Any]]:
 def lost(answer: Any) -> Sequence[str]:
     """What a batch says it could not read. What is gone since it was listed is not lost: there is nothing to judge.
 
-    ECS gives `failures` (reason, arn), OpenSearch Serverless `collectionErrorDetails` (botocore 1.44.8 models).
+    ECS gives `failures` (reason, arn), OpenSearch Serverless `collectionErrorDetails` (botocore 1.44.8 models). An ECS
+    service of an old id, which does not name its cluster, may be in another cluster than the one asked: it is lost.
     """
     if not isinstance(answer, Mapping):
         return ()
@@ -132,4 +135,8 @@ def lost(answer: Any) -> Sequence[str]:
         for each in answer.get(word) or ()
         if isinstance(each, Mapping)
     ]
-    return tuple(f"{reason} {which}".strip()[:200] for reason, which in told if reason not in ("MISSING", "NOT_FOUND"))
+    return tuple(
+        f"{reason} {which}".strip()[:200]
+        for reason, which in told
+        if reason not in ("MISSING", "NOT_FOUND") or _OLD_SERVICE.search(which)
+    )

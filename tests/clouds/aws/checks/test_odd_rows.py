@@ -98,3 +98,9 @@ def test_a_series_of_which_the_last_page_is_a_part_is_unread() -> None:
     assert points({"MetricDataResults": [first]}, question) == [
         "CloudWatch answered a part of this series and no page with the rest"
     ]
+
+
+def test_a_service_whose_old_id_names_no_cluster_is_not_gone_when_one_cluster_does_not_know_it() -> None:
+    old, new = "arn:aws:ecs:us-east-1:123456789012:service/web", "arn:aws:ecs:us-east-1:123456789012:service/prod/web"
+    answer = {"services": [], "failures": [{"arn": each, "reason": "MISSING"} for each in (old, new)]}
+    assert words.lost(answer) == (f"MISSING {old}",)
