@@ -87,6 +87,9 @@ def _only_repeats(found: Comparison) -> str:
     largest = [each.largest_percent for each in found.repeats if each.largest_percent is not None]
     words = f"at most {max(largest):.2g} % apart on any speed" if largest else "no speed in common"
     same = f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}"
+    besides = tuple(dict.fromkeys(what for each in found.versus for what in each.besides))
+    if besides:
+        return f"{same}. Hardware, model and engine are the same, as far as was recorded; what differs is {_some(besides)}."
     return f"{same}. Nothing was recorded that could make a figure differ."
 
 
@@ -139,18 +142,21 @@ def _causes(measured: Sequence[Versus]) -> Iterator[str]:
     for versus in measured:
         alike.setdefault((versus.causes, () if versus.causes else versus.besides), []).append(versus.name)
     for (causes, besides), names in alike.items():
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        who = f"{', '.join(names[:NAMED])}{more}"
+        who = _some(names)
         if len(causes) > 1:
             yield f"{who}: {' and '.join(causes)} differ, so which of them makes a figure differ cannot be said."
         if besides:
-            rest = f" and {len(besides) - NAMED} more" if len(besides) > NAMED else ""
             yield (
                 f"{who}: hardware, model and engine are the same, as far as was recorded; what else differs can make a "
-                f"figure differ: {', '.join(besides[:NAMED])}{rest}."
+                f"figure differ: {_some(besides)}."
             )
         elif not causes:
             yield f"{who}: nothing differs that could make a figure differ, as far as was recorded."
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few, and how many more."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _state(run: Run) -> Iterator[str]:

@@ -55,5 +55,10 @@ def test_another_profile_or_shape_is_never_nothing_that_differs() -> None:
         "b: hardware, model and engine are the same, as far as was recorded; what else differs can make a figure "
         "differ: profile, decode short tokens, decode pairs, decode at once." in said
     )
+    again = [made("a", 50.0), made("b", 50.0).model_copy(update={"parts": (short,)})]  # a repeat, of another shape
+    assert report.headline(compare(again)) == (
+        "a was measured 2 times: no speed in common. Hardware, model and engine are the same, as far as was recorded; "
+        "what differs is decode short tokens, decode pairs, decode at once."
+    )
     same = [made("a", 50.0), made("b", 50.0)]
     assert "b: nothing differs that could make a figure differ" in " ".join(report.notes(compare(same), same))
