@@ -47,12 +47,13 @@ def cost_at(price: PriceUsed | None, tokens_per_second: float | None, input_per_
     return price.usd_per_million_output + (price.usd_per_million_input or 0.0) * (input_per_output or 0.0)
 
 
-def cost_of_run(price: PriceUsed | None, seconds: float, input_tokens: int, output_tokens: int) -> float | None:
-    """What the run itself cost, in USD."""
+def cost_of_run(price: PriceUsed | None, seconds: float, input_tokens: int | None, output_tokens: int) -> float | None:
+    """What the run itself cost, in USD. `input_tokens` None: not all were counted."""
     if price is None:
         return None
     if price.usd_per_hour is not None:
         return price.usd_per_hour * seconds / 3600
-    if price.usd_per_million_output is None:
+    if price.usd_per_million_output is None or (price.usd_per_million_input and input_tokens is None):
         return None
-    return (price.usd_per_million_output * output_tokens + (price.usd_per_million_input or 0.0) * input_tokens) / 1e6
+    prompts = (price.usd_per_million_input or 0.0) * (input_tokens or 0)
+    return (price.usd_per_million_output * output_tokens + prompts) / 1e6

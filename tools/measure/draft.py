@@ -114,8 +114,10 @@ class Draft:
             }
         )
         seconds = perf_counter() - self._begun + sum(part.seconds for part in whole(self._job.earlier))
-        good = [each for batch in batches for each in batch.requests]
-        tokens_in, tokens_out = sum(each.prompt_tokens or 0 for each in good), sum(each.tokens for each in good)
+        sent = [each for batch in batches for each in batch.requests]
+        untold = any(each.kind == "ok" and each.prompt_tokens is None for each in sent)
+        tokens_in = None if untold else sum(each.prompt_tokens or 0 for each in sent)
+        tokens_out = sum(each.tokens for each in sent)
         state = run.state if run.state == "failed" or run.failure or run.missing else "complete"
         self.change(
             host=check,

@@ -11,12 +11,13 @@ import pytest
 from tests.tools.measure.rig import Rig, offered
 from tools.ledger import Book
 from tools.measure import store
-from tools.measure.cost import PriceUsed, cost_at
+from tools.measure.cost import PriceUsed, cost_at, cost_of_run
 from tools.measure.measure_model import measure_model
 from tools.progress import CallProgress
 from tools.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("no_picture")
+HOURLY = PriceUsed(usd_per_hour=1.0)
 
 
 @pytest.fixture
@@ -77,4 +78,6 @@ def test_a_level_that_only_warms_up_has_no_row(serve: Any, book: Book, tmp_path:
 def test_prompts_that_nobody_counted_give_no_price_where_prompts_cost() -> None:
     both = PriceUsed(usd_per_million_input=0.1, usd_per_million_output=0.4)
     assert cost_at(both, 100.0, None) is None
+    assert cost_of_run(both, 1.0, None, 10) is None
+    assert cost_of_run(HOURLY, 3600.0, None, 10) == 1.0
     assert cost_at(PriceUsed(usd_per_million_input=0.0, usd_per_million_output=0.4), 100.0, None) == 0.4

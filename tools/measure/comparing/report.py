@@ -89,7 +89,8 @@ def _only_repeats(found: Comparison) -> str:
     same = f"{found.base_name} was measured {len(found.repeats) + 1} times: {words}"
     besides = tuple(dict.fromkeys(what for each in found.versus for what in each.besides))
     if besides:
-        return f"{same}. Hardware, model and engine are the same, as far as was recorded; what differs is {_some(besides)}."
+        alike = "Hardware, model and engine are the same, as far as was recorded"
+        return f"{same}. {alike}; what differs is {_some(besides)}."
     return f"{same}. Nothing was recorded that could make a figure differ."
 
 
