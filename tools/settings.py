@@ -35,19 +35,27 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(part for part in (part.strip() for part in text.split(",")) if part)
 
 
-def _positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < 1e6:
-        raise ValueError(text)
-    return number
+def _up_to(most: float) -> Callable[[str], float]:
+    """Reads a number; the tools take none that is larger either. What it raises says which it takes."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number <= most:
+            raise ValueError(f"a number above 0 and at most {most:,g}")
+        return number
+
+    return read
 
 
 KNOWN: Mapping[str, tuple[Callable[[str], Any], Any, str]] = {
     "clouds": (_words, (), "clouds to offer, in order; empty means all"),
     "model": (str, "", "model that deploy_endpoint takes when none is named"),
     "regions": (_words, (), "regions to try, in order"),
-    "max_usd_per_hour": (_positive, MAX_USD_PER_HOUR, "ceiling of a deployment, US dollars an hour"),
-    "ttl_hours": (_positive, TTL_HOURS, "hours after which a deployment ends by itself"),
+    "max_usd_per_hour": (_up_to(10_000), MAX_USD_PER_HOUR, "ceiling of a deployment, US dollars an hour"),
+    "ttl_hours": (_up_to(720), TTL_HOURS, "hours after which a deployment ends by itself"),
     "aws_profile": (str, "", "AWS profile to sign in with"),
     "aws_ignore_env_token": (str, "", "1: set a session token of the environment aside, where a login would serve"),
     "gcp_project": (str, "", "Google Cloud project"),
@@ -127,4 +135,5 @@ def _parse(name: str, raw: Any, reader: Callable[[str], Any], origin: str, meani
     try:
         return reader(text)
     except ValueError as error:
-        raise InvalidInput(f"{name} ({origin})", f"{text[:40]!r} is not allowed", fix=f"It is {meaning}.") from error
+        fix = f"Give the {meaning}; {KNOWN[name][1]:g} where none is given."
+        raise InvalidInput(f"{name} ({origin})", f"{text[:40]!r} is not {error}", fix=fix) from error

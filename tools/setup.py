@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Missing, Progress
-from clouds.errors import CloudError
+from clouds.errors import CloudError, InvalidInput
 from clouds.models import Record
 from clouds.models.waste_pack import WastePack
 from tools import environment, faults
@@ -116,6 +116,8 @@ def check_setup(
     scanned = tuple(filter(None, (probe(clouds.get(name), progress) for name in ready))) if deep else ()
     lacking = sum(len(each.denied) for each in scanned)
     headline += f"; a waste scan lacks {lacking} permissions" if lacking else ""
+    kept, wrong = _kept(clouds, settings, book)
+    headline += "; a waste scan is refused: see the notes" if wrong else ""
     headline += f"; still installing or failed: {', '.join(waiting)}" if waiting else ""
     return Setup(
         headline=headline + ".",
@@ -141,8 +143,23 @@ def check_setup(
         unresolved_steps=len(book.unresolved()),
         waste_scan=scanned,
         least_policy={each.cloud: waste.policy() for each in scanned if (waste := _waste(clouds, each.cloud))},
+        notes=kept,
         next="deploy_endpoint on one of them." if ready else "mend what is named under problem.",
     )
+
+
+def _kept(clouds: Clouds, settings: Settings, book: Book) -> tuple[tuple[str, ...], bool]:
+    """A sentence on what the project's file has waste scans leave alone, and whether a scan would refuse it."""
+    from tools.waste import exceptions, scanning
+
+    try:
+        keeps = exceptions.load(settings.project, scanning.known_ids(clouds))
+    except InvalidInput as error:
+        return (f"{error}. {error.fix}",), True
+    if not keeps:
+        return (), False
+    late = sum(keep.expires < book.clock().date() for keep in keeps)
+    return (f"{exceptions.FILE}: {len(keeps)} [[waste.keep]], {late} of them expired.",), False
 
 
 def _waste(clouds: Clouds, name: str) -> WastePack | None:

@@ -62,3 +62,21 @@ def test_what_stands_outside_a_known_table_is_refused_and_not_ignored(tmp_path: 
     (tmp_path / "modelrig.toml").write_text(text)
     with pytest.raises(InvalidInput, match=words):
         Settings.load({}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "words", "fix"),
+    [
+        ("ttl_hours", "many", "'many' is not a number above 0 and at most 720", "deployment ends by itself; 4 where"),
+        ("ttl_hours", "nan", "'nan' is not a number above 0", "4 where none is given"),
+        ("ttl_hours", "721", "'721' is not a number above 0 and at most 720", "4 where none is given"),
+        ("max_usd_per_hour", "-1", "'-1' is not a number above 0 and at most 10,000", "1.5 where none is given"),
+    ],
+)
+def test_a_number_that_is_none_or_too_large_is_refused_with_what_is_taken(
+    tmp_path: Path, name: str, wrong: str, words: str, fix: str
+) -> None:
+    (tmp_path / "modelrig.toml").write_text(f'[defaults]\n{name} = "{wrong}"\n')
+    with pytest.raises(InvalidInput, match=words) as told:
+        Settings.load({}, tmp_path)
+    assert fix in told.value.fix

@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from clouds.errors import InvalidInput
-from tools.waste.records import Suppression
+from tools.waste.records import Finding, Suppression
 
 FILE = "modelrig.toml"
 TAG = "modelrig-keep"
+SHORTEST = 3
+"""Letters that a resource has to be named with, beside any *."""
 _KEYS = {"resource", "check", "reason", "expires"}
 _TAG = re.compile(r"(\d{4}-\d\d-\d\d)[\s_:,;]+(\S.*)")
 
@@ -64,16 +66,44 @@ def _keep(number: int, entry: object, checks: frozenset[str]) -> Keep:
         named = f"has {unknown[0]!r}" if isinstance(entry, dict) else "is not a table"
         raise InvalidInput(where, named, fix=f"Known: {', '.join(sorted(_KEYS))}.")
     resource, reason, expires = entry.get("resource"), entry.get("reason"), entry.get("expires")
-    if not isinstance(resource, str) or len(resource.strip("*?")) < 3:
+    if not isinstance(resource, str) or not resource.strip("*? "):
         raise InvalidInput(where, "names no resource", fix="Give its full id or name; * stands for a part of it.")
+    if len(resource.strip("*?")) < SHORTEST:
+        fix = f"Give at least {SHORTEST} letters of its full id or name; * stands for the rest."
+        raise InvalidInput(where, f"has a resource that is too short to name one: {resource[:40]!r}", fix=fix)
     if not isinstance(reason, str) or not reason.strip():
         raise InvalidInput(where, "gives no reason", fix="Say in a few words why it is kept.")
     if isinstance(expires, datetime) or not isinstance(expires, date):
-        raise InvalidInput(where, "has no end", fix="Write expires = 2027-03-31 (a date, without quotes).")
+        what = "has no end" if expires is None else f"has an end that is no date: expires = {str(expires)[:40]!r}"
+        raise InvalidInput(where, what, fix="Write expires = 2027-03-31 (a date, without quotes).")
     check = entry.get("check", "")
     if not isinstance(check, str) or (check and checks and check not in checks):
         raise InvalidInput(where, f"names the check {str(check)[:40]!r}", fix="list_checks names them all.")
     return Keep(resource, check, reason.strip()[:300], expires)
+
+
+def unused(keeps: Sequence[Keep], findings: Sequence[Finding], today: date) -> tuple[str, ...]:
+    """What a person should know of exceptions that keep nothing: those that have expired, and those without a finding.
+
+    One sentence, or none where every exception keeps something.
+    """
+    late = [keep for keep in keeps if keep.expires < today]
+    idle = [
+        keep
+        for keep in keeps
+        if keep.expires >= today and not any(keep.covers(each.check, each.resource, each.name) for each in findings)
+    ]
+    said = [
+        f"{len(late)} {'has' if len(late) == 1 else 'have'} expired ({_named(late)})" if late else "",
+        f"{len(idle)} match{'es' if len(idle) == 1 else ''} nothing that was found ({_named(idle)})" if idle else "",
+    ]
+    words = ", ".join(word for word in said if word)
+    return (f"of {len(keeps)} in {FILE} {words}",) if words else ()
+
+
+def _named(keeps: Sequence[Keep]) -> str:
+    more = f" and {len(keeps) - 3} more" if len(keeps) > 3 else ""
+    return ", ".join(keep.resource[:80] for keep in keeps[:3]) + more
 
 
 def suppression(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -126,14 +127,17 @@ def scan_waste(
         having = tuple(name for name in clouds.names if _has_checks(clouds, name))
         raise InvalidInput("cloud", f"{without[0]} has no waste checks", fix="Leave it out.", allowed=having)
     now = book.clock()
+    keeps = exceptions.load(settings.project, known_ids(clouds))
     found = scan(
         {name: _connected(clouds, name) for name in named},
         Wanted(tuple(scopes), tuple(checks), category, min_usd),
-        exceptions.load(settings.project, _ids(clouds)),
+        keeps,
         now,
         progress,
         store.new_id(named, now),
     )
+    unused = exceptions.unused(keeps, (*found.findings, *found.suppressed), now.date())
+    found = replace(found, exceptions=(*unused, *found.exceptions))
     if bill:
         progress.report(f"Asking the bill: {billing.cost_words(clouds, named)}")
         found = billing.added(found, clouds, named, now)
@@ -252,7 +256,7 @@ def _connected(clouds: Clouds, name: str) -> Cloud | CloudError:
         return error
 
 
-def _ids(clouds: Clouds) -> frozenset[str]:
+def known_ids(clouds: Clouds) -> frozenset[str]:
     """Every check of every cloud; empty when one of them is not known, so that no exception is refused for it."""
     found: set[str] = set()
     for name in clouds.names:

@@ -83,7 +83,7 @@ def summarize_findings(
             notes.append(f"no_such_{name}: {value!r}" + (f"; there are {known}" if known else ""))
         chosen = [each for each in chosen if keep(each)]
     usd = [each.usd_per_month for each in chosen if each.usd_per_month is not None and each.billing in COSTS]
-    known = [each.usd_per_month for each in chosen if each.usd_per_month is not None]  # what is free is listed too
+    figures = [each.usd_per_month for each in chosen if each.usd_per_month is not None]  # what is free is listed too
     sums = by(chosen, lambda each: _value(each, group_by))
     ranked = list(sums.items())
     shown_groups, groups_showing = capped([_group(word, [each]) for word, each in ranked], limit)
@@ -106,8 +106,8 @@ def summarize_findings(
         count=len(chosen),
         total_usd_per_month=total,
         total_usd_per_year=cents(sum(usd) * 12),
-        min_usd_per_month=min(known, default=None),
-        max_usd_per_month=max(known, default=None),
+        min_usd_per_month=min(figures, default=None),
+        max_usd_per_month=max(figures, default=None),
         without_price=unpriced,
         by=group_by,
         groups=shown_groups,
