@@ -98,9 +98,12 @@ def spent_on(book: Book, endpoint: Endpoint, now: datetime | None = None) -> str
 
 
 def overdue(endpoint: Endpoint, now: datetime | None = None) -> str:
-    """ "over for 6 h 14 min, still billing" for what is past its end and not known to bill nothing; else empty."""
+    """ "over for 6 h 14 min, still billing" for what is past its end and not known to bill nothing; else empty.
+
+    What is being ended needs nobody to end it.
+    """
     left = seconds_left(endpoint.expires, now)
-    if left is None or left > 0 or endpoint.billing is False:
+    if left is None or left > 0 or endpoint.billing is False or endpoint.state == "stopping":
         return ""
     return f"over for {duration(-left)}, {'still' if endpoint.billing else 'perhaps still'} billing"
 

@@ -81,8 +81,10 @@ def get_operation(
     found = operations.wait(book, operation, seconds, progress, ending=session.ending, may=may)
     result = found.result or {}
     told = str(dict(result.get("structured", {})).get("headline") or f"{found.tool}: {found.state}{_why(found)}.")
+    when = _when(before, book, cancel=cancel)
+    endpoint = dict(result.get("structured", {})).get("endpoint", "")
     return OperationView(
-        headline=_when(before, book, cancel=cancel) + told,
+        headline=when + told,
         operation=found.id,
         tool=found.tool,
         state=found.state,
@@ -94,7 +96,11 @@ def get_operation(
         result=dict(result.get("structured", {})),
         shown=str(result.get("text", "")),
         wrong=bool(result.get("failed")),
-        next="" if found.over else f'`get_operation("{found.id}")` again.',
+        next=f'`get_operation("{found.id}")` again.'
+        if not found.over
+        else f'`get_endpoint("{endpoint}")` says how it is now.'
+        if when and endpoint
+        else "",
     )
 
 

@@ -86,6 +86,11 @@ def test_what_is_in_time_or_bills_nothing_is_not_called_late(quiet: dict[str, An
     assert shown(tmp_path, one).next == "`query_model`, `measure_model` or `delete_endpoint`."
 
 
+def test_what_is_being_ended_is_not_called_late(tmp_path: Path) -> None:
+    one = endpoint("one", ends_in=-2).model_copy(update={"state": "stopping"})
+    assert "past its end" not in listed(tmp_path, one).headline
+
+
 def test_where_nobody_knows_whether_it_bills_that_is_said(tmp_path: Path) -> None:
     found = listed(tmp_path, endpoint("one", ends_in=-2, billing=None))
     assert found.headline.endswith("past its end and perhaps billing: local:llama:this-machine:one.")

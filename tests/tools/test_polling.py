@@ -19,7 +19,10 @@ from tools.registry import FOLLOWS
 from tools.settings import Settings
 
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
-LOADING = {"structured": {"headline": "It is loading."}, "text": "**It is loading.**\n\nAll else."}
+LOADING = {
+    "structured": {"headline": "It is loading.", "endpoint": "local:llama:this-machine:x"},
+    "text": "**It is loading.**\n\nAll else.",
+}
 
 
 @pytest.fixture(params=["may change", "read-only"])
@@ -59,12 +62,13 @@ def test_what_ended_long_ago_is_told_with_when(session: Session) -> None:
     assert told.structured["headline"] == (
         "deploy_endpoint ended at 2026-11-29 12:00:00 UTC. Its answer then: It is loading."
     )
-    assert told.text.endswith("All else.")
+    assert told.text.endswith('All else.\n\nNext: `get_endpoint("local:llama:this-machine:x")` says how it is now.')
 
 
 def test_what_has_just_ended_answers_as_it_would_have(session: Session) -> None:
     told = asked(session, operation=ended(session.home, datetime.now(UTC) - timedelta(seconds=1)))
     assert told.structured["headline"] == "It is loading."
+    assert "next" not in told.structured
 
 
 def test_cancelling_what_is_over_says_that_nothing_was_cancelled(session: Session) -> None:
