@@ -37,12 +37,6 @@ class OperationView(Result):
     ended: str = ""
     result: Mapping[str, object] = {}
     shown: str = Field(default="", exclude=True)
-    wrong: bool = Field(default=False, exclude=True)
-
-    @property
-    def is_error(self) -> bool:
-        """True where the first call would have been told as an error."""
-        return self.wrong
 
     def body(self) -> str:
         """The finished call's own text, or where the work is."""
@@ -54,6 +48,15 @@ class OperationView(Result):
         return " · ".join(
             [*parts, *(f"{word} {at}" for word, at in (("started", self.started), ("ended", self.ended)) if at)]
         )
+
+
+class FailedView(OperationView):
+    """An operation whose call would have been told as an error, so that whoever polls it is told the same."""
+
+    @property
+    def is_error(self) -> bool:
+        """True."""
+        return True
 
 
 def get_operation(
@@ -83,7 +86,8 @@ def get_operation(
     told = str(dict(result.get("structured", {})).get("headline") or f"{found.tool}: {found.state}{_why(found)}.")
     when = _when(before, book, cancel=cancel)
     endpoint = dict(result.get("structured", {})).get("endpoint", "")
-    return OperationView(
+    view = FailedView if result.get("failed") else OperationView
+    return view(
         headline=when + told,
         operation=found.id,
         tool=found.tool,
@@ -95,7 +99,6 @@ def get_operation(
         ended=found.ended,
         result=dict(result.get("structured", {})),
         shown=str(result.get("text", "")),
-        wrong=bool(result.get("failed")),
         next=f'`get_operation("{found.id}")` again.'
         if not found.over
         else f'`get_endpoint("{endpoint}")` says how it is now.'
