@@ -12,7 +12,7 @@ from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, group_template, syste
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 RESERVATIONS = Listing("ec2", "DescribeCapacityReservations", "CapacityReservations")
 RESERVATION = Kind(
@@ -185,8 +185,24 @@ def _template_key(row: Row) -> Iterable[Any]:
     return [row["LaunchTemplateId"]] if row.get("LaunchTemplateId") else []
 
 
+def _untyped(row: Row) -> bool:
+    """A group of which nothing but its launch configuration says the type: an answer of years ago."""
+    types = [each.get("InstanceType") for each in row.get("Instances", ())]
+    return bool(row["MinSize"] and row.get("LaunchConfigurationName") and types and not any(types))
+
+
+CONFIG = Detail(
+    GROUPS,
+    "autoscaling",
+    "DescribeLaunchConfigurations",
+    lambda rows, _at: {"LaunchConfigurationNames": [rows[0]["LaunchConfigurationName"]]},
+    rows="LaunchConfigurations",
+    when=_untyped,
+)
+
+
 def group_type(row: Row, seen: Seen) -> str:
-    """The instance type of a group, from its instances or its launch template; "" where neither says."""
+    """The instance type of a group, from its instances, launch template or launch configuration; "" where none says."""
     for instance in row.get("Instances", ()):
         if instance.get("InstanceType"):
             return str(instance["InstanceType"])
@@ -198,11 +214,13 @@ def group_type(row: Row, seen: Seen) -> str:
     for version in seen.index(TEMPLATES, _template_key).get(template.get("LaunchTemplateId"), ()):
         if version.get("LaunchTemplateData", {}).get("InstanceType"):
             return str(version["LaunchTemplateData"]["InstanceType"])
-    return ""
+    return str((seen.one(CONFIG, row) or {}).get("InstanceType", ""))
 
 
 def _may_be_accelerated(row: Row) -> bool:
-    return row["MinSize"] > 0 and any(accelerated(each.get("InstanceType", "")) for each in row.get("Instances", ()))
+    """An answer of years ago says no type of an instance: then only what starts it says whether it is accelerated."""
+    types = [each.get("InstanceType", "") for each in row.get("Instances", ())]
+    return row["MinSize"] > 0 and any(not kind or accelerated(kind) for kind in types)
 
 
 GROUP_CPU = usage(
@@ -233,7 +251,7 @@ def _floor(row: Row, seen: Seen) -> Waste | None:
         return None
     kind = group_type(row, seen)
     if not kind:
-        raise Unresolved("neither its instances nor its launch template say of which type it is")
+        raise Unresolved("neither its instances nor what starts them say of which type it is")
     if not accelerated(kind) or row.get("WarmPoolConfiguration"):
         return None
     cpu = seen.metric(GROUP_CPU, row)
@@ -263,7 +281,7 @@ FLOOR = WasteCheck(
     id="asg-gpu-floor",
     title="Group that keeps idle accelerators up",
     kind=GROUP,
-    reads=(TEMPLATES, GROUP_CPU),
+    reads=(TEMPLATES, CONFIG, GROUP_CPU),
     judge=_floor,
     why="The least size of a group keeps its instances up, whether there is work or not.",
     spares=("least size 0", "no accelerators", "with a warm pool on purpose", "CPU at 3 % or more in 24 hours"),
