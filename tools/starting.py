@@ -29,10 +29,10 @@ def answered(target: Target, ask: Callable[[float], T], seconds: float, progress
     Where it fails and the endpoint is one of ours that still starts, it is asked again once that is ready. Raises what
     `ask` raises, Conflict when it still starts at the end, Unexpected when its start failed, and Cancelled.
     """
-    until, again = time.monotonic() + seconds, True
+    until, left, again = time.monotonic() + seconds, seconds, True
     while True:
         try:
-            return ask(max(0.1, until - time.monotonic()))
+            return ask(left)
         except InvalidInput:
             raise
         except CloudError as error:
@@ -45,6 +45,7 @@ def answered(target: Target, ask: Callable[[float], T], seconds: float, progress
                 again = False  # it became ready between the request and the look
             else:
                 awaited(target, endpoint, until - time.monotonic(), progress)
+            left = max(0.1, round(until - time.monotonic(), 1))
 
 
 def ready(target: Target, seconds: float, progress: Progress) -> Endpoint | None:

@@ -125,6 +125,12 @@ def test_an_engine_that_answers_is_not_looked_at(tmp_path: Path) -> None:
     assert engine.looks == 0
 
 
+def test_the_seconds_that_are_left_are_those_of_the_call() -> None:
+    given: list[float] = []
+    starting.answered(Target("http://127.0.0.1:9"), given.append, 40.0, CallProgress())
+    assert given == [40.0]  # and not 39.99998, which an error would tell
+
+
 def test_an_engine_that_became_ready_between_request_and_look_is_asked_once_more(tmp_path: Path) -> None:
     engine = Engine(looks=0, quiet=True)
     assert query(engine, tmp_path).text_of_model == "hello"
