@@ -43,7 +43,8 @@ QUICK = Profile(
     batches=2,
     answer_streams=4,
     answer_tokens=12,
-    caveat="Quick profile: replies of 8 and 72 tokens three times, loads of 48 tokens, answers of at most 12 tokens. "
+    caveat="Quick profile: replies of 8 and 72 tokens three times, loads of 48 tokens "
+    "where no shape was given, answers of at most 12 tokens. "
     "It shows large differences only; `standard` is for figures to keep.",
 )
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (STANDARD, QUICK)}
