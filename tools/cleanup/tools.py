@@ -272,7 +272,7 @@ def applied(plan: CleanupPlan, outcomes: tuple[Outcome, ...]) -> Applied:
             for each in shown
         ),
         showing=showing,
-        next="; ".join(steps),
+        next="; ".join(steps) + "." if steps else "",
     )  # fmt: skip
 
 

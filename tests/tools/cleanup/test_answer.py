@@ -31,4 +31,4 @@ def told(*ended: Ended) -> Applied:
 )
 def test_the_next_step_fits_what_happened(ended: tuple[Ended, ...], error: bool, steps: str) -> None:
     answer = told(*ended)
-    assert (answer.is_error, answer.next) == (error, steps.format(answer.plan))
+    assert (answer.is_error, answer.next) == (error, steps.format(answer.plan) + "." if steps else "")
