@@ -8,14 +8,14 @@ read stays an open intent, which the next run resolves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from clouds.aws.api import AwsApi
 from clouds.aws.endpoints import tags
-from clouds.aws.endpoints.parts import Found, Kind, kind_of
+from clouds.aws.endpoints.parts import KINDS, Found, Kind, kind_of
 from clouds.base import Ledger, Progress, Step
 from clouds.errors import Cancelled, CloudError, Conflict, NotFound, Throttled, Unexpected, Unreachable
 from clouds.models import Call, Scope
@@ -58,6 +58,7 @@ class Maker:
     progress: Progress
     deployment: str
     _open: list[Step] | None = None
+    _unsent: set[int] = field(default_factory=set)
 
     def make(self, call: Call, region: str) -> Mapping[str, Any]:
         """Send one creating call, or find what an earlier try made. Returns what was kept of it.
@@ -82,6 +83,7 @@ class Maker:
     ) -> Mapping[str, Any] | None:
         """What was made although no yes came back; None to send the call once more (it cannot make a second one)."""
         if not error.sent:
+            self._unsent.add(step)
             self.ledger.failed(step, str(error))
             raise error
         lost = isinstance(error, Unreachable | Unexpected)
@@ -179,6 +181,12 @@ class Maker:
             self.api.send(call, scope=Scope(region))
         except NotFound:
             return
+
+    def begun(self, calls: Sequence[Call]) -> list[Call]:
+        """Those of which something may have been sent (each is written down before); of the others nothing is there."""
+        rows = [step for step in self.ledger.steps(self.deployment) if step.id not in self._unsent]
+        made = {(str(row.call), kind_of(row.call).name(row.call.parameters)) for row in rows if str(row.call) in KINDS}
+        return [call for call in calls if (str(call), kind_of(call).name(call.parameters)) in made]
 
     def forget(self, call: Call, region: str) -> None:
         """Mark every step that may have made this part there as undone."""

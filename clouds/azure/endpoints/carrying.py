@@ -170,7 +170,8 @@ def _taken_back(run: Run, error: CloudError) -> None:
     removed = _end(run)
     left = ", ".join(f"{part.part} ({part.detail})" for part in removed.parts if part.outcome == "still there")
     if left:
-        error.fix = f"{error.fix} Still there: {left}."[:900]
+        error.fix = f"{error.fix} Not seen to be gone: {left}."[:900]
+    error.sent = error.sent or bool(run.maker.begun([step.call for step in run.steps]))
 
 
 def _end(run: Run) -> removal.Removed:
@@ -184,7 +185,7 @@ def undo(run: Run, calls: Sequence[Call]) -> removal.Removed:
     try:
         steady = run.maker.steady(run.pause)
         steady.drop(str(run.awaited))
-        return run.undoing(steady, calls)
+        return run.undoing(steady, run.maker.begun(calls))
     except CloudError as error:
         part = DeletedPart(part="what was made", outcome="still there", detail=str(error)[:300])
         return removal.Removed((part,))
@@ -254,7 +255,7 @@ def nowhere(run: Run, removed: removal.Removed) -> CloudError:
     )
     left = [word for one in run.attempts for word in one.get("left", [])]
     left += [f"{part.part}: {part.detail}" for part in removed.parts if part.outcome == "still there"]
-    rest = f"Still there: {'; '.join(left)}." if left else "Nothing remains and nothing was billed."
+    rest = f"Not seen to be gone: {'; '.join(left)}." if left else "Nothing remains and nothing was billed."
     return kind(
         f"deploying {run.plan.spec.name}",
         answered=f"{words}. {rest}",

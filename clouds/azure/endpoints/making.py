@@ -8,7 +8,7 @@ of one id makes no second thing; not there after a refusal is failed; what canno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -69,11 +69,17 @@ class Maker:
     deployment: str
     words: dict[str, str] = field(default_factory=dict, repr=False)
     _open: list[Step] | None = None
+    _unsent: set[int] = field(default_factory=set)
 
     def make(self, call: Call) -> Found:
         """Make one part, or take what an earlier run made. Raises Conflict for a foreign one, else Azure's refusal."""
+        known = {row.id for row in self.ledger.steps(self.deployment)}
         step = self.begin(call)
-        found = parts.look(self.api, call)  # what cannot be read raises here: the intent stays open
+        try:
+            found = parts.look(self.api, call)
+        except CloudError:  # the intent stays open; only this run knows that it sent nothing
+            self._unsent |= {step} - known
+            raise
         if found is not None:
             self._check_ours(step, call, found)
             if not found.settled:
@@ -87,6 +93,7 @@ class Maker:
             begun = self._begun(keys.filled(call, self.words))
         except CloudError as error:
             if not error.sent:
+                self._unsent.add(step)
                 self.ledger.failed(step, str(error))
                 raise
             return self._settled(step, call, error, again=again)
@@ -234,6 +241,12 @@ class Maker:
             else:
                 return ""
         return said
+
+    def begun(self, calls: Sequence[Call]) -> list[Call]:
+        """Those of which something may have been sent (each is written down before); of the others nothing is there."""
+        rows = [step.call for step in self.ledger.steps(self.deployment) if step.id not in self._unsent]
+        made = {(str(row), str(row.parameters.get("id", "")).lower()) for row in rows}
+        return [call for call in calls if (str(call), str(call.parameters.get("id", "")).lower()) in made]
 
     def forget(self, call: Call) -> None:
         """Mark every step that may have made this part as undone."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -63,6 +63,7 @@ class Maker:
     progress: Progress
     deployment: str
     _open: list[Step] | None = None
+    unsent: set[int] = field(default_factory=set)
 
     def make(self, call: Call, location: str) -> Mapping[str, Any]:
         """Send one creating call, or find what an earlier try made. Returns what was kept of it: its operation.
@@ -116,6 +117,7 @@ class Maker:
     ) -> Mapping[str, Any] | None:
         """What was made although no yes came back; None to send the call once more (it cannot make a second one)."""
         if not error.sent:
+            self.unsent.add(step)
             self.ledger.failed(step, str(error))
             raise error
         lost = isinstance(error, Unreachable | Unexpected)

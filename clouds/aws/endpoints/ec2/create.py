@@ -78,7 +78,8 @@ def carry_out(run: Run) -> str:
             run.remember(ended=_gone(left))
             words = ", ".join(f"{part.part} ({part.detail})" for part in left if part.outcome == "still there")
             if words:
-                error.fix = f"{error.fix} Still there in {region}: {words}."[:900]
+                error.fix = f"{error.fix} Not seen to be gone in {region}: {words}."[:900]
+            error.sent = error.sent or bool(run.maker.begun([step.call for step in run.of(region)]))
             raise
         left = undo(run, region)
         run.attempts.append({"region": region, "over": True, "left": _left(left)})
@@ -141,7 +142,8 @@ def undo(run: Run, region: str) -> tuple[DeletedPart, ...]:
     """Remove what one region holds of this deployment. Never raises a CloudError: what is left is in the answer."""
     try:
         run.maker.drop(AWAITED)
-        return removal.remove(run.maker.steady(run.pause), [step.call for step in run.of(region)], region)
+        calls = run.maker.begun([step.call for step in run.of(region)])
+        return removal.remove(run.maker.steady(run.pause), calls, region)
     except CloudError as error:
         return (DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300]),)
 
@@ -163,7 +165,7 @@ def nowhere(run: Run) -> CloudError:
     )
     words = "; ".join(f"{one['type']} in {one['zone']}: {one['code']}: {one['said']}" for one in asked)
     left = [word for one in run.attempts for word in one.get("left", [])]
-    rest = f" Still there: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
+    rest = f" Not seen to be gone: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
     return kind(
         f"deploying {run.plan.spec.name}",
         answered=f"{words}.{rest}",

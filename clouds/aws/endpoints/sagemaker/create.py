@@ -121,7 +121,8 @@ def _make(run: Run, region: str) -> None:
         run.remember(ended=removed.gone)
         left = ", ".join(f"{part.part} ({part.detail})" for part in removed.parts if part.outcome == "still there")
         if left:
-            error.fix = f"{error.fix} Still there in {region}: {left}."[:900]
+            error.fix = f"{error.fix} Not seen to be gone in {region}: {left}."[:900]
+        error.sent = error.sent or bool(run.maker.begun(run.of(region)))
         raise
 
 
@@ -130,7 +131,7 @@ def undo(run: Run, region: str) -> removal.Removed:
     try:
         steady = run.maker.steady(run.pause)
         steady.drop(invoke.AWAITED)
-        return removal.remove(steady, run.of(region), region, now=run.now(), settle=run.settle)
+        return removal.remove(steady, run.maker.begun(run.of(region)), region, now=run.now(), settle=run.settle)
     except CloudError as error:
         part = DeletedPart(part=f"parts in {region}", outcome="still there", detail=str(error)[:300])
         return removal.Removed((part,))
@@ -193,7 +194,7 @@ def nowhere(run: Run) -> CloudError:
     )
     left = [word for one in run.attempts for word in one.get("left", [])]
     # an instance that was placed would have ended in another error: nothing of this was billed
-    rest = f"Still there: {'; '.join(left)}." if left else "Nothing remains and nothing was billed."
+    rest = f"Not seen to be gone: {'; '.join(left)}." if left else "Nothing remains and nothing was billed."
     return kind(
         f"deploying {run.plan.spec.name}",
         answered=f"{words}. {rest}",

@@ -104,7 +104,9 @@ def carry_out(run: Run) -> str:
         run.remember(ended=_gone(parts))
         words = ", ".join(f"{part.part} ({part.detail})" for part in parts if part.outcome == "still there")
         if words:
-            error.fix = f"{error.fix} Still there: {words}."[:900]
+            error.fix = f"{error.fix} Not seen to be gone: {words}."[:900]
+        calls = [step.call for place in (*run.zones, "global") for step in run.of(place)]
+        error.sent = error.sent or bool(removal.begun(run.maker, calls))
         raise
     parts = undo(run, ["global"])
     run.remember(ended=_gone(parts) and not any(one.get("left") for one in run.attempts))
@@ -141,7 +143,7 @@ def _type(step: PlanStep) -> str:
 def undo(run: Run, places: list[str]) -> tuple[DeletedPart, ...]:
     """Remove what these places hold of this deployment. Never raises a CloudError: what is left is in the answer."""
     run.maker.drop(AWAITED)
-    calls = [step.call for place in places for step in run.of(place)]
+    calls = removal.begun(run.maker, [step.call for place in places for step in run.of(place)])
     try:
         return removal.remove(run.maker.steady(run.pause), calls)
     except CloudError as error:
@@ -165,7 +167,7 @@ def nowhere(run: Run) -> CloudError:
     )
     words = "; ".join(f"{one['type']} in {one['zone']}: {one['code']}: {one['said']}" for one in asked)
     left = [word for one in run.attempts for word in one.get("left", [])]
-    rest = f" Still there: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
+    rest = f" Not seen to be gone: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
     hints = sorted({zone for one in asked for zone in one.get("elsewhere", ())} - set(run.zones))
     there = f"Google says that {', '.join(hints)} has some now. " if hints else ""
     fewer = "Ask for fewer chips: a v6e-8 waited 26 minutes in vain where a v6e-4 was granted at once (2026-10-25)."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clouds.errors import CloudError, NotFound
-from clouds.gcp.endpoints.making import NOT_OURS, Maker
+from clouds.gcp.endpoints.making import NOT_OURS, Maker, same
 from clouds.gcp.endpoints.parts import kind_of
 from clouds.models import Call, DeletedPart, Scope
 
@@ -25,6 +25,12 @@ def remove(maker: Maker, calls: Iterable[Call]) -> tuple[DeletedPart, ...]:
             break
         done.append(_part(maker, call))
     return tuple(done)
+
+
+def begun(maker: Maker, calls: Iterable[Call]) -> list[Call]:
+    """Those of which something may have been sent (each is written down before); of the others nothing is there."""
+    rows = [step.call for step in maker.ledger.steps(maker.deployment) if step.id not in maker.unsent]
+    return [call for call in calls if any(same(row, call) for row in rows)]
 
 
 def _each(calls: Iterable[Call]) -> list[Call]:

@@ -92,11 +92,15 @@ def begin(
 def undo(run: Run, regions: list[str]) -> tuple[DeletedPart, ...]:
     """Remove what these regions hold of this deployment. Never raises a CloudError."""
     run.maker.drop(AWAITED)
-    steps = [step.call for region in regions for step in run.of(region) if step.creates]
+    steps = _begun(run, regions)
     try:
         return removal.remove(run.maker.steady(run.pause), steps)
     except CloudError as error:
         return (DeletedPart(part="parts", outcome="still there", detail=str(error)[:300]),)
+
+
+def _begun(run: Run, regions: list[str]) -> list[Call]:
+    return removal.begun(run.maker, [step.call for region in regions for step in run.of(region) if step.creates])
 
 
 def stopped(run: Run) -> None:
@@ -127,7 +131,8 @@ def carry_out(run: Run) -> str:
             parts = undo(run, run.regions)
             run.remember(ended=_gone(parts))
             left = ", ".join(f"{part.part} ({part.detail})" for part in parts if part.outcome == "still there")
-            error.fix = f"{error.fix} Still there: {left}."[:900] if left else error.fix
+            error.fix = f"{error.fix} Not seen to be gone: {left}."[:900] if left else error.fix
+            error.sent = error.sent or bool(_begun(run, run.regions))
             raise
         else:
             return region
@@ -262,7 +267,7 @@ def nowhere(run: Run) -> CloudError:
     )
     words = "; ".join(f"{one['zone']}: {one['code']}: {one['said']}" for one in asked)
     left = [word for one in run.attempts for word in one.get("left", [])]
-    rest = f" Still there: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
+    rest = f" Not seen to be gone: {'; '.join(left)}" if left else " Nothing remains and nothing was billed."
     return kind(
         f"deploying {run.plan.spec.name}", answered=f"{words}.{rest}", code=str(asked[-1]["code"]) if asked else "",
         fix="Ask for more of the quota that is named, or use another region.",

@@ -153,3 +153,14 @@ def test_a_server_error_without_end_is_unexpected_and_counted_once(rig: Rig, mak
     with pytest.raises(Unexpected):
         maker.make(group(maker.deployment), REGION)
     assert states(rig, maker) == ["CreateSecurityGroup failed"]
+
+
+def test_what_was_never_sent_is_not_begun_and_what_was_refused_or_made_is(rig: Rig, maker: Maker) -> None:
+    both = [role(), group(maker.deployment)]
+    assert maker.begun(both) == []
+    maker.make(both[0], REGION)
+    assert maker.begun(both) == both[:1]
+    rig.seam.fault = Fault(-1, "access denied", "ec2.CreateSecurityGroup")
+    with pytest.raises(CloudError):
+        maker.make(both[1], REGION)
+    assert maker.begun(both) == both

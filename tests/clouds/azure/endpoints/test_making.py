@@ -121,3 +121,14 @@ def test_a_new_identity_is_waited_for_until_it_is_known(rig: Rig) -> None:
 def test_ids_taken_apart(text: str, kind: str, name: str) -> None:
     found = ids.parse(text)
     assert (found.subscription, found.type, found.name) == (ID, kind, name)
+
+
+def test_what_was_never_sent_is_not_begun_and_what_was_made_is(rig: Rig) -> None:
+    made, call = maker(rig)
+    rig.seam.fault = Fault(-1, "access denied", "GET Microsoft.Resources/resourceGroups")
+    with pytest.raises(PermissionMissing):
+        made.make(call)  # it could not even be looked for: nothing was sent
+    assert made.begun([call]) == []
+    rig.seam.fault = None
+    made.make(call)
+    assert made.begun([call]) == [call]
