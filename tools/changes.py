@@ -12,11 +12,12 @@ from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
 from tools.context import Target
 from tools.ledger import Book
-from tools.plan import EngineSettings, Model
+from tools.plan import EngineSettings
 from tools.registry import Effect, Preview, Tool
 from tools.result import Result
 
 NewEnd = Annotated[float, Field(ge=0, le=720, description="new end, hours from now; 0: as it is")]
+NewModel = Annotated[str, Field(max_length=400, description="model id, catalogue name or GGUF path; empty: as it is")]
 
 
 class Updated(Result):
@@ -61,7 +62,7 @@ def update_endpoint(
     book: Book,
     progress: Progress,
     ttl_hours: NewEnd = 0,
-    model: Model = "",
+    model: NewModel = "",
     settings: EngineSettings = {},  # noqa: B006 - never changed
 ) -> Updated:
     """Give an endpoint a new end (at once), or another model or settings on the machine held (after confirm)."""

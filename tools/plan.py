@@ -17,7 +17,9 @@ from tools.registry import Effect, Tool
 from tools.result import Result
 from tools.settings import Settings
 
-Model = Annotated[str, Field(description="model id, catalogue name or GGUF path; empty: the default", max_length=400)]
+Model = Annotated[
+    str, Field(description="model id, catalogue name or GGUF path; empty: from settings; local has one", max_length=400)
+]
 Name = Annotated[
     str, Field(description="a-z 0-9 -; empty: from the model", pattern=r"^([a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?)?$")
 ]
