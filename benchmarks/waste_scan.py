@@ -126,7 +126,16 @@ def _snapshot(number: int, volumes: int) -> dict[str, Any]:
 
 
 def _cloud(network: Any) -> Cloud:
-    return Cloud("aws", Somebody(), {}, Missing(""), Missing(""), Missing("prices are not timed"), network, waste=PACK)
+    return Cloud(
+        "aws",
+        Somebody(),
+        {},
+        Missing(""),
+        Missing(""),
+        Missing("prices are not timed"),
+        network,
+        waste_pack=lambda: PACK,
+    )
 
 
 def chain() -> int:
