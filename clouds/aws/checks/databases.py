@@ -10,7 +10,7 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Bound, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 DATABASES = Listing("rds", "DescribeDBInstances", "DBInstances")
 CLUSTERS = Listing("rds", "DescribeDBClusters", "DBClusters")
@@ -47,6 +47,11 @@ def storage(row: Row) -> tuple[Meter, ...]:
     return (Meter(f"rds-storage/{'multi' if row.get('MultiAZ') else 'single'}/{kind}", "GB-month", size),)
 
 
+def bound(row: Row) -> Bound:
+    """Input and output that is provisioned (io1, io2) costs on top, by a rate that the tables do not hold."""
+    return "at least" if row.get("Iops") and str(row.get("StorageType", "")).startswith("io") else "exact"
+
+
 def _idle(row: Row, seen: Seen) -> Waste | None:
     if row["DBInstanceStatus"] != "available" or row.get("ReadReplicaSourceDBInstanceIdentifier"):
         return None
@@ -59,6 +64,7 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"nobody connected in 14 days; {row['DBInstanceClass']} {engine}",
         meters=(Meter(f"rds/{row['DBInstanceClass']}/{engine}/{many}", "hour"), *storage(row)),
+        bound=bound(row),
         evidence={"class": row["DBInstanceClass"], "engine": engine, "GB": row.get("AllocatedStorage"), "zones": many},
         blocked="its deletion protection is on" if row.get("DeletionProtection") else "",
     )
@@ -125,6 +131,7 @@ def _stopped(row: Row, _seen: Seen) -> Waste | None:
         reason=f"stopped; its {row.get('AllocatedStorage')} GB are billed, and RDS starts it by itself"
         + (f" at {when}" if when else " after 7 days"),
         meters=meters,
+        bound=bound(row),
         evidence={
             "GB": row.get("AllocatedStorage"),
             "storage": row.get("StorageType", ""),

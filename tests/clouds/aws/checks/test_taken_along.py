@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clouds.aws.checks import PACK
+from clouds.aws.checks.databases import bound
 from clouds.aws.checks.ec2_reads import stopped_at, system_part
 from clouds.models.removal import Doomed
 from clouds.replay import Replay, load
@@ -114,3 +115,16 @@ def test_when_a_machine_stopped_is_read_from_its_words(words: str, at: str | Non
 )
 def test_only_linux_has_the_plain_rate(platform: str | None, part: str) -> None:
     assert system_part(platform) == part
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [
+        ({"StorageType": "io1", "Iops": 3000}, "at least"),
+        ({"StorageType": "io2", "Iops": 3000}, "at least"),
+        ({"StorageType": "gp3", "Iops": 3000}, "exact"),
+        ({"StorageType": "gp2"}, "exact"),
+    ],
+)
+def test_a_database_with_provisioned_iops_costs_at_least_what_is_priced(row: dict[str, Any], word: str) -> None:
+    assert bound(row) == word
