@@ -228,7 +228,10 @@ def _nowhere(found: Sequence[Pool]) -> CloudError:
     words = "; ".join(word for pool in found for word in pool.left_out)[:1500]
     first = refusals[0] if refusals else None
     if isinstance(first, InvalidInput) or first is None:
-        return InvalidInput("regions", f"none can be used: {words}", fix=first.fix if first else "Name other regions.")
+        fields = {getattr(one, "field", "") for one in refusals}
+        field = "max_usd_per_hour" if fields == {"max_usd_per_hour"} else "regions"
+        fix = first.fix if first else "Name other regions."
+        return InvalidInput(field, f"no region can be used: {words}", fix=fix)
     return type(first)("planning over all regions", answered=words, code=first.code, fix=first.fix)
 
 

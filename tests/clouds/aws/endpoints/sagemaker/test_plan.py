@@ -157,6 +157,9 @@ def test_what_is_dearer_than_the_ceiling_everywhere_is_refused_with_the_cheapest
     with pytest.raises(InvalidInput, match=r"us-east-2: the cheapest is \$1.1267 an hour") as told:
         rig.plan(max_usd_per_hour=1.0)
     assert (told.value.field, told.value.fix) == ("max_usd_per_hour", "Allow max_usd_per_hour=1.1267.")
+    with pytest.raises(InvalidInput, match="no region can be used: ") as told:
+        rig.plan(regions=("us-east-2", "us-west-2"), max_usd_per_hour=1.0)
+    assert (told.value.field, told.value.fix) == ("max_usd_per_hour", "Allow max_usd_per_hour=1.1267.")
 
 
 def test_six_types_make_a_pool_of_five(rig: Rig) -> None:
