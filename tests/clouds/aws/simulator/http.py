@@ -9,7 +9,7 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,15 +52,16 @@ class RuntimeServer:
             ready.set()
             await self._stop.wait()
             server.close()
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in (open_still := asyncio.all_tasks() - {asyncio.current_task()}):
                 task.cancel()
+            await asyncio.gather(*open_still, return_exceptions=True)  # a socket left open fails some later test
 
         with suppress(asyncio.CancelledError):
             self._loop.run_until_complete(main())
         self._loop.close()
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
+        with closing(writer), suppress(asyncio.CancelledError, ConnectionError, asyncio.IncompleteReadError):
             while line := await reader.readline():
                 began = asyncio.get_running_loop().time()
                 method, path, _ = line.decode().split(" ", 2)
@@ -70,7 +71,8 @@ class RuntimeServer:
                     headers[name.strip().lower()] = value.strip()
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 await self._answer(writer, method, path, headers, body, began)
-        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
     async def _answer(
         self, writer: asyncio.StreamWriter, method: str, path: str, headers: dict[str, str], body: bytes, began: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -82,6 +83,16 @@ def test_a_streamed_answer_is_whole_however_its_lines_are_cut(cut: int) -> None:
     with RuntimeServer(Script(words=("Ray", "leigh ", "scattering"), cut=cut)) as server:
         (reply,) = streamed(server)
     assert (reply.kind, reply.text, reply.tokens, reply.tokens_from) == ("ok", "Rayleigh scattering", 3, "usage")
+
+
+def test_the_server_of_these_tests_ends_with_no_connection_open() -> None:
+    """What it left open would be found by the collector in some later test, and fail that."""
+    with RuntimeServer() as server:
+        held = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+        held.sendall(b"POST /endpoints/gemma-4-e2b/invocations HTTP/1.1\r\n")
+        chat(at(server), QUESTION, max_tokens=16)  # by now the one that is held has been accepted
+    with held:
+        assert held.recv(1) == b""
 
 
 def test_sixteen_at_once_are_each_signed_for_themselves() -> None:
