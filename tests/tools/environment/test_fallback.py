@@ -64,8 +64,11 @@ class Line:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"] if "MODELRIG_ALL" in os.environ else ["auto"])
-def test_a_client_whose_installation_failed_is_connected_and_told_why(rig: Rig, mode: str) -> None:
+def test_an_installation_that_failed_connects_a_client_and_ends_a_shell_and_both_are_told_why(
+    rig: Rig, mode: str
+) -> None:
     shutil.rmtree(rig.wheels)
+    shell = rig.start("call")
     server = StdioServerParameters(command=BARE, args=["-S", str(rig.root / "server.py")], env=rig.environment)
 
     async def session() -> None:
@@ -88,6 +91,10 @@ def test_a_client_whose_installation_failed_is_connected_and_told_why(rig: Rig, 
             assert other.content[0].text.startswith("deploy_endpoint is not there yet. **modelrig ")
 
     anyio.run(session)
+    out, err = shell.communicate(timeout=PATIENCE)
+    assert (shell.returncode, out) == (1, "")
+    assert "modelrig cannot start: a package has no build for this Python or this machine" in err
+    assert "run the same command again" in err
 
 
 class Install:

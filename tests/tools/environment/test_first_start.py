@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -31,10 +32,16 @@ def wait_for(rig: Rig, pattern: str) -> Path:
 
 def test_a_first_start_makes_the_core_and_a_later_one_goes_on_with_the_rest(rig: Rig) -> None:
     before = files(rig.root)
+    waiting = rig.start("call")
+    half = wait_for(rig, "py3*-*-*/pyvenv.cfg").parent
+    rig.kill_builders()
+    _, err = waiting.communicate(timeout=PATIENCE)
+    assert (waiting.returncode, "stopped from outside" in err) == (1, True)
     first = rig.answer()
     rig.kill_builders()
     left = rig.answer()["status"]
     assert Path(first["prefix"]).parent == rig.folder
+    assert (Path(first["prefix"]) == half, half.exists()) == (False, False), "what the killed builder left is removed"
     assert first["status"]["core"]["state"] == "installed"
     assert {entry["state"] for name, entry in first["status"].items() if name != "core"} <= {"installing", "absent"}
     assert {entry["state"] for name, entry in left.items() if name != "core"} <= {"failed", "absent"}
@@ -60,17 +67,6 @@ def test_two_starts_at_once_make_one_environment(built: Rig) -> None:
     assert [path for path in built.folder.iterdir() if path.is_dir()] == [Path(built.answer()["prefix"])]
 
 
-def test_what_a_killed_builder_left_is_removed_and_made_again(rig: Rig) -> None:
-    waiting = rig.start("call")
-    half = wait_for(rig, "py3*-*-*/pyvenv.cfg").parent
-    rig.kill_builders()
-    _, err = waiting.communicate(timeout=PATIENCE)
-    assert (waiting.returncode, "stopped from outside" in err) == (1, True)
-    prefix = Path(rig.answer()["prefix"])
-    assert prefix != half
-    assert not half.exists()
-
-
 def test_an_environment_that_lost_a_package_is_made_again(built: Rig) -> None:
     broken = Path(built.answer()["prefix"])
     built.kill_builders()
@@ -78,14 +74,6 @@ def test_an_environment_that_lost_a_package_is_made_again(built: Rig) -> None:
     again = Path(built.answer()["prefix"])
     assert again != broken
     assert not broken.exists()
-
-
-def test_an_offline_shell_gets_the_reason_and_no_output(rig: Rig) -> None:
-    shutil.rmtree(rig.wheels)
-    done = rig.call()
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "modelrig cannot start: a package has no build for this Python or this machine" in done.stderr
-    assert "run the same command again" in done.stderr
 
 
 def test_a_folder_that_cannot_be_made_is_named(rig: Rig) -> None:
@@ -109,9 +97,10 @@ def test_a_clone_runs_in_its_own_venv_and_leaves_a_half_made_one_alone(built: Ri
 
 
 OLD = ("3.8", "3.9", "3.10")
+EVERY = "MODELRIG_ALL" in os.environ
 
 
-@pytest.mark.parametrize("version", OLD)
+@pytest.mark.parametrize("version", OLD if EVERY else OLD[:1])
 def test_an_old_python_that_finds_no_newer_one_says_so(rig: Rig, version: str) -> None:
     rig.settings = {"PATH": "/nonexistent", "HOME": "/nonexistent"}
     done = rig.call(python=old_python(version))
@@ -121,8 +110,12 @@ def test_an_old_python_that_finds_no_newer_one_says_so(rig: Rig, version: str) -
 
 def test_an_old_python_makes_the_environment_with_a_newer_one(rig: Rig) -> None:
     rig.settings = {"PATH": str(Path(BARE).parent)}
-    found = json.loads(rig.call(python=old_python(*OLD)).stdout)
-    assert Path(found["prefix"]).parent == rig.folder
+    waiting = rig.start("call", python=old_python(*OLD))
+    prefix = wait_for(rig, "py3*-*-*/pyvenv.cfg").parent
+    (library,) = prefix.glob("lib/python3.*")
+    assert int(library.name.partition(".")[2]) >= 11
+    if EVERY:  # from here on it is a first start like any other
+        assert json.loads(waiting.communicate(timeout=PATIENCE)[0])["prefix"] == str(prefix)
 
 
 def old_python(*versions: str) -> str:

@@ -14,7 +14,7 @@ from clouds.models import EndpointRef, Scope
 REF = EndpointRef("local", "llama", "this-machine", "one")
 SCRIPT = Path(__file__).with_name("killed_at_step.py")
 EVERY = "MODELRIG_ALL" in os.environ
-"""Every step from the first to the end; a usual run kills around the start and the end of the process alone."""
+"""Every step from the first to the end; a usual run kills each call once, just after what it does to a process."""
 
 
 def killed(root: Path, action: str, usual: str) -> list[tuple[Path, str]]:
@@ -59,10 +59,10 @@ def _deployment(bench: Any) -> str:
 
 
 def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(tmp_path: Path, benches: Any) -> None:
-    tries = killed(tmp_path / "tries", "create", "7-9")
+    tries = killed(tmp_path / "tries", "create", "8-8")
     steps = {where for _, where in tries}
-    assert {"Book.intent", "Popen.__init__", "Book.done"} <= steps
-    assert not EVERY or {"clouds.local.places.make_key", "done"} <= steps
+    assert "Popen.__init__" in steps
+    assert not EVERY or {"Book.intent", "clouds.local.places.make_key", "Book.done", "done"} <= steps
     for number, (home, where) in enumerate(tries):
         bench = benches(home)
         check_found(bench, where)
@@ -78,8 +78,10 @@ def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(tmp_path: P
 
 
 def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(tmp_path: Path, benches: Any) -> None:
-    tries = killed(tmp_path / "tries", "update", "2-3")
-    assert {"Book.intent", "clouds.local.places.write"} <= {where for _, where in tries}
+    tries = killed(tmp_path / "tries", "update", "3-3")
+    steps = {where for _, where in tries}
+    assert "clouds.local.places.write" in steps
+    assert not EVERY or {"Book.intent", "done"} <= steps
     for home, where in tries:
         bench = benches(home)
         check_found(bench, where)
@@ -89,8 +91,10 @@ def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(tmp_path: Pa
 
 
 def test_a_deletion_killed_at_any_step_is_finished_by_the_next(tmp_path: Path, benches: Any) -> None:
-    tries = killed(tmp_path / "tries", "delete", "1-2")
-    assert {"clouds.local.processes.end", "Place.remove"} <= {where for _, where in tries}
+    tries = killed(tmp_path / "tries", "delete", "1-1")
+    steps = {where for _, where in tries}
+    assert "clouds.local.processes.end" in steps
+    assert not EVERY or {"Place.remove", "done"} <= steps
     for home, where in tries:
         bench = benches(home)
         check_found(bench, where)
