@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV ?= .venv
 PY = $(VENV)/bin/python
 
-.PHONY: help demo test lint format docs docs-check check-clients bench lock clean
+.PHONY: help demo test test-all lint format docs docs-check check-clients bench lock clean
 
 help:
 	@echo 'make demo           build $(VENV), then deploy, query, measure, compare and delete a model on this machine'
 	@echo 'make test           the whole test suite, offline once installed'
+	@echo 'make test-all       the same with every row of its matrices (some minutes)'
 	@echo 'make lint           ruff and mypy'
 	@echo 'make docs           write the generated reference; make docs-check compares it'
 	@echo 'make check-clients  the plugin with the real Claude Code, MCP Inspector, Gemini CLI and Codex, where installed'
@@ -34,6 +35,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-dev
 	$(PY) -m pytest -n auto --dist worksteal
+
+test-all: $(VENV)/installed-dev
+	MODELRIG_ALL=1 $(PY) -m pytest -n auto --dist worksteal --timeout 300
 
 lint: $(VENV)/installed-dev
 	$(PY) -m ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,5 +74,6 @@ class Fault:
             case "killed before":
                 return seam.kill(sent)
             case _:
-                seam.act(request, sent)
+                with suppress(httpx2.HTTPError):  # also where nothing answered: the process dies all the same
+                    seam.act(request, sent)
                 return seam.kill(sent)
