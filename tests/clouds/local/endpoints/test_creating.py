@@ -106,14 +106,6 @@ def test_a_model_that_the_engine_cannot_load_fails_with_the_engines_words(
     assert bench.delete(plan.ref).gone
 
 
-def test_an_endpoint_that_failed_starts_anew_when_it_is_created_again(bench: Any) -> None:
-    plan = bench.deploy("one")
-    processes.end([bench.supervisor(plan.ref)], hard=True)
-    bench.until(plan.ref, "failed")
-    bench.create(plan)
-    assert bench.until(plan.ref, "ready").reason == ""
-
-
 def test_what_became_impossible_since_the_plan_is_refused_and_leaves_no_folder(
     bench: Any, tiny_file: Path, tmp_path: Path
 ) -> None:

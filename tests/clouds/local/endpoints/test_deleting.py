@@ -16,10 +16,17 @@ from clouds.local.places import Place
 from clouds.models import Scope
 
 
-def test_deleted_while_the_engine_loads_nothing_is_left(bench: Any) -> None:
+def test_deleted_twice_at_once_while_the_engine_loads_nothing_is_left(bench: Any) -> None:
     plan = bench.begin(bench.plan("one"))
     assert bench.create(plan).state == "loading"
-    assert bench.delete(plan.ref).gone
+    outcomes: list[bool] = []
+    threads = [threading.Thread(target=lambda: outcomes.append(bench.delete(plan.ref).gone)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [True, True]
+    assert processes.scan(bench.home) == ()
     assert bench.names() == []
     assert bench.steps(plan.deployment)[-1] == ("StartEngine", "undone")
 
@@ -53,18 +60,22 @@ def test_deleted_while_it_is_being_created_the_creation_gives_up(bench: Any, mon
     assert fetch.models_folder(bench.home).exists() is False
 
 
-def test_a_supervisor_that_does_not_listen_is_killed_with_its_engine(
+def test_without_a_state_file_it_is_found_by_its_command_line_and_killed_though_it_does_not_listen(
     bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = bench.deploy("one")
     supervisor = bench.supervisor(plan.ref)
+    Place(bench.home, "one").state.unlink()
+    endpoint = bench.llama.get(plan.ref)
+    assert (endpoint.state, endpoint.deployment) == ("creating", plan.deployment)
+    assert endpoint.cloud_status == f"process {supervisor.pid} is running"
     _send(supervisor.pid, signal.SIGSTOP)
     monkeypatch.setattr("clouds.local.endpoints.starting.GRACE", 0.2)
     assert bench.delete(plan.ref).gone
     assert processes.scan(bench.home) == ()
 
 
-def test_an_engine_whose_supervisor_was_killed_dies_with_it(bench: Any) -> None:
+def test_an_engine_whose_supervisor_was_killed_dies_with_it_and_starts_anew_when_created_again(bench: Any) -> None:
     plan = bench.deploy("one")
     engine = [each for each in processes.scan(bench.home) if each.role == "engine"]
     processes.end([bench.supervisor(plan.ref)], hard=True)
@@ -73,33 +84,26 @@ def test_an_engine_whose_supervisor_was_killed_dies_with_it(bench: Any) -> None:
     assert failed.state == "failed"
     assert "is gone without a word: it was killed" in failed.reason
     assert failed.reason.endswith("its log ends with 'ready: it generated a token'")
+    bench.create(plan)
+    assert bench.until(plan.ref, "ready").reason == ""
     assert bench.delete(plan.ref).gone
 
 
-def test_a_deletion_that_was_interrupted_is_finished_by_the_next(bench: Any) -> None:
+def test_sigterm_ends_it_and_a_deletion_that_was_interrupted_then_is_finished_by_the_next(bench: Any) -> None:
     plan = bench.deploy("one")
     place = Place(bench.home, "one")
     # as far as a deletion gets that is killed after its processes ended: the files are there, no process is
-    processes.end([bench.supervisor(plan.ref)], hard=False)
-    bench.until(plan.ref, "stopped")
+    found = processes.scan(bench.home)
+    _send(bench.supervisor(plan.ref).pid, signal.SIGTERM)
+    assert processes.gone(found, 5)
+    stopped = bench.llama.get(plan.ref)
+    assert (stopped.state, stopped.reason) == ("stopped", "it was asked to end")
     rest = place.folder.with_name(".gone-0123")
     rest.mkdir()
     (rest / "key").write_text("x")
     assert bench.delete(plan.ref).gone
     assert list((bench.home / "local").iterdir()) == []
     assert bench.steps(plan.deployment)[-1] == ("StartEngine", "undone")
-
-
-def test_two_deletions_at_once_both_end_well(bench: Any) -> None:
-    plan = bench.deploy("one")
-    outcomes: list[bool] = []
-    threads = [threading.Thread(target=lambda: outcomes.append(bench.delete(plan.ref).gone)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert outcomes == [True, True]
-    assert processes.scan(bench.home) == ()
 
 
 def test_a_call_that_does_not_give_way_is_a_conflict_and_nothing_is_lost(

@@ -17,18 +17,9 @@ from clouds.models import EndpointRef, Scope
 @pytest.fixture
 def stranger() -> Iterator[int]:
     """A live process that is not ours."""
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     yield process.pid
     process.communicate(b"\n", timeout=5)
-
-
-def test_a_running_endpoint_without_a_state_file_is_found_by_its_command_line(bench: Any) -> None:
-    plan = bench.deploy("one")
-    Place(bench.home, "one").state.unlink()
-    endpoint = bench.llama.get(plan.ref)
-    assert (endpoint.state, endpoint.deployment) == ("creating", plan.deployment)
-    assert endpoint.cloud_status == f"process {bench.supervisor(plan.ref).pid} is running"
-    assert bench.delete(plan.ref).gone
 
 
 def test_a_pid_that_somebody_else_has_now_is_not_taken_for_ours(bench: Any, stranger: int) -> None:

@@ -30,38 +30,32 @@ def test_a_later_end_moves_the_deadline_without_a_new_engine(standing: Any) -> N
     assert bench.steps(plan.deployment)[-1] == ("StartEngine", "done")
 
 
-def test_an_earlier_end_ends_it(bench: Any) -> None:
-    plan = bench.deploy("one")
+def test_an_earlier_end_ends_it_and_what_ended_cannot_be_changed(bench: Any) -> None:
+    plan = bench.begin(bench.plan("one"))
+    bench.create(plan)
     update(bench, plan.ref, ttl_hours=0.001 / 3600)
     ended = bench.until(plan.ref, "stopped")
     assert ended.reason == "its time to live was over"
+    with pytest.raises(Conflict, match="it is stopped: its time to live was over"):
+        update(bench, plan.ref, ttl_hours=1)
 
 
-def test_other_settings_replace_the_engine_and_keep_process_and_url(bench: Any) -> None:
-    plan = bench.deploy("one", flags="--no-warmup")
+def test_another_model_and_other_settings_replace_the_engine_and_keep_process_and_url(
+    bench: Any, tiny_file: Path
+) -> None:
+    other = tiny_file.with_name("other.gguf")
+    other.write_bytes(tiny_file.read_bytes())
+    plan = bench.deploy("one", str(other), flags="--no-warmup")
     before, url, engine = bench.supervisor(plan.ref), bench.llama.get(plan.ref).url, _engine(bench)
-    assert update(bench, plan.ref, settings={"context": 512, "slots": 2}).state in {"updating", "ready"}
+    change = {"model": "tiny-random", "settings": {"context": 512, "slots": 2}}
+    assert update(bench, plan.ref, **change).state in {"updating", "ready"}
     endpoint = bench.until(plan.ref, "ready")
+    assert endpoint.model == "tiny-random"
+    assert openai.chat(bench.llama.connect(plan.ref), HI, max_tokens=1).model == "tiny-random"
     assert (endpoint.engine.context_tokens, endpoint.engine.slots) == (512, 2)
     assert endpoint.engine.settings["flags"] == "--no-warmup"
     assert (bench.supervisor(plan.ref), endpoint.url) == (before, url)
     assert _engine(bench) != engine
-    assert bench.steps(plan.deployment)[-1] == ("ReplaceEngine", "done")
-
-
-def test_another_model_is_served_under_its_own_name(bench: Any, tiny_file: Path) -> None:
-    plan = bench.deploy("one")
-    other = tiny_file.with_name("other.gguf")
-    other.write_bytes(tiny_file.read_bytes())
-    update(bench, plan.ref, model=str(other))
-    assert bench.until(plan.ref, "ready").model == "other"
-    assert openai.chat(bench.llama.connect(plan.ref), HI, max_tokens=1).model == "other"
-
-
-def test_a_catalogue_model_is_fetched_for_an_update(bench: Any, tiny_file: Path) -> None:
-    plan = bench.deploy("one", str(tiny_file))
-    update(bench, plan.ref, model="tiny-random", settings={"context": 512})
-    assert bench.until(plan.ref, "ready").engine.context_tokens == 512
     assert bench.steps(plan.deployment)[1:] == [("MakeModel", "done"), ("ReplaceEngine", "done")]
 
 
@@ -72,9 +66,15 @@ def test_the_same_settings_change_nothing(standing: Any) -> None:
     assert _engine(bench) == engine
 
 
-def test_a_model_that_does_not_come_up_leaves_what_ran(bench: Any, tiny_file: Path) -> None:
-    plan = bench.deploy("one")
-    url = bench.llama.get(plan.ref).url
+def test_a_change_that_is_cancelled_or_does_not_come_up_leaves_what_ran(bench: Any, tiny_file: Path) -> None:
+    plan = bench.deploy("one", str(tiny_file))
+    url, engine = bench.llama.get(plan.ref).url, _engine(bench)
+    bench.progress.cancel_at = "writing tiny-random"
+    with pytest.raises(Cancelled):
+        update(bench, plan.ref, model="tiny-random")
+    assert (bench.llama.get(plan.ref).state, _engine(bench)) == ("ready", engine)
+    assert bench.steps(plan.deployment)[-1] == ("MakeModel", "undone")
+
     broken = tiny_file.with_name("broken.gguf")
     broken.write_bytes(tiny_file.read_bytes().replace(b"tokenizer.ggml.merges", b"tokenizer.ggml.mergex"))
     update(bench, plan.ref, model=str(broken))
@@ -103,28 +103,10 @@ def test_a_wrong_change_is_refused_and_what_ran_runs(standing: Any) -> None:
     assert bench.llama.get(plan.ref).state == "ready"
 
 
-def test_what_ended_cannot_be_changed(bench: Any) -> None:
-    plan = bench.begin(bench.plan("one", ttl_hours=0.001 / 3600))
-    bench.create(plan)
-    bench.until(plan.ref, "stopped")
-    with pytest.raises(Conflict, match="it is stopped: its time to live was over"):
-        update(bench, plan.ref, ttl_hours=1)
-
-
 def test_what_is_not_there_cannot_be_changed(bench: Any) -> None:
     with pytest.raises(NotFound):
         update(bench, EndpointRef("local", "llama", "this-machine", "nobody"), ttl_hours=1)
     assert bench.names() == []
-
-
-def test_a_cancelled_change_is_not_made(bench: Any, tiny_file: Path) -> None:
-    plan = bench.deploy("one", str(tiny_file))
-    engine = _engine(bench)
-    bench.progress.cancel_at = "writing tiny-random"
-    with pytest.raises(Cancelled):
-        update(bench, plan.ref, model="tiny-random")
-    assert (bench.llama.get(plan.ref).state, _engine(bench)) == ("ready", engine)
-    assert bench.steps(plan.deployment)[-1] == ("MakeModel", "undone")
 
 
 def _engine(bench: Any) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from clouds.errors import Conflict
 from clouds.local import places, processes
 from clouds.local.places import Place
 from clouds.local.supervisor import engine, journal
@@ -26,14 +27,8 @@ def test_its_time_to_live_ends_it_without_anybody_asking(bench: Any) -> None:
     state = places.read(Place(bench.home, "one").state) or {}
     assert state["ended"] == "time to live"
     assert bench.llama.get(plan.ref).state == "stopped"
-
-
-def test_sigterm_ends_engine_and_supervisor_and_says_so(bench: Any) -> None:
-    plan = bench.deploy("one")
-    found = processes.scan(bench.home)
-    os.kill(bench.supervisor(plan.ref).pid, signal.SIGTERM)
-    assert processes.gone(found, 5)
-    assert bench.llama.get(plan.ref).reason == "it was asked to end"
+    with pytest.raises(Conflict, match="its time to live was over"):  # nothing is sent to its port
+        bench.llama.connect(plan.ref)
 
 
 def test_an_engine_that_dies_is_a_failure_with_its_signal(bench: Any) -> None:
@@ -41,14 +36,6 @@ def test_an_engine_that_dies_is_a_failure_with_its_signal(bench: Any) -> None:
     os.kill(next(each.pid for each in processes.scan(bench.home) if each.role == "engine"), signal.SIGKILL)
     failed = bench.until(plan.ref, "failed")
     assert failed.reason.endswith("(its process was ended by SIGKILL (the system does that when memory runs out))")
-
-
-def test_a_port_that_is_fixed_is_the_one_that_is_used(bench: Any) -> None:
-    port = engine.free_port()
-    plan = bench.deploy("one", port=port)
-    assert bench.llama.connect(plan.ref).url == f"http://127.0.0.1:{port}"
-    again = bench.llama.plan(plan.spec)
-    assert again.spec == plan.spec, "its own port is not taken by somebody else"
 
 
 def test_only_this_machine_can_reach_it(standing: Any) -> None:
@@ -73,7 +60,10 @@ def test_a_port_that_is_lost_in_the_last_moment_is_chosen_anew(bench: Any, on_pa
 
 def test_llama_server_gets_its_key_in_a_file_and_its_version_is_read(bench: Any, on_path: Any, tiny_file: Path) -> None:
     on_path("llama-server", FAKE)
-    plan = bench.deploy("one", str(tiny_file), engine="llama-server")
+    port = engine.free_port()
+    plan = bench.deploy("one", str(tiny_file), engine="llama-server", port=port)
+    assert bench.llama.connect(plan.ref).url == f"http://127.0.0.1:{port}", "a port that is fixed is the one"
+    assert bench.llama.plan(plan.spec).spec == plan.spec, "its own port is not taken by somebody else"
     facts = bench.llama.get(plan.ref).engine
     assert facts is not None
     assert (facts.engine, facts.version, facts.slots, facts.quantization) == ("llama-server", "b77-abc", 1, "F16")
