@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Annotated, Literal
 
@@ -124,9 +125,18 @@ HOSTILE: tuple[object, ...] = (
 
 
 def test_no_argument_of_any_tool_breaks_the_reading_of_arguments() -> None:
-    """Each is taken or refused by name; a fault of ours would be another exception."""
+    """Each is taken or refused by name; a fault of ours would be another exception.
+
+    An argument that several tools take alike is tried with one of them, and with each with MODELRIG_ALL=1.
+    """
+    tried: set[str] = set()
     for tool in TOOLS:
-        for name in (*binding.arguments_model(tool).model_fields, "no_such"):
+        fields = binding.arguments_model(tool).model_fields
+        for name in (*fields, "no_such"):
+            alike = f"{name} {fields.get(name)!r}"
+            if alike in tried and "MODELRIG_ALL" not in os.environ:
+                continue
+            tried.add(alike)
             for value in HOSTILE:
                 try:
                     binding.validate(tool, {name: value})

@@ -11,12 +11,11 @@ import pytest
 from mcp.types import CallToolResult, ElicitResult
 
 from clouds.models import Call, DeploymentPlan, DeploymentSpec, EndpointRef, PlanStep
-from tests.tools.registry.test_protocol import connected
+from tests.tools.registry.test_protocol import connected, eras, later
 from tools import calling
 from tools.ledger import Book
 
 pytestmark = pytest.mark.anyio
-eras = pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 REF = "local:llama:this-machine:lost"
 Answer = Callable[[Any, Any], Awaitable[ElicitResult]]
 
@@ -59,7 +58,7 @@ async def test_a_yes_acts_and_the_question_held_every_step(era: str, tmp_path: P
     assert heard[0].endswith("Carry this out?")
 
 
-@eras
+@later
 async def test_a_no_ends_it_and_nothing_was_changed(era: str, tmp_path: Path) -> None:
     there = begun(tmp_path / "home")
     result = await deleted(era, tmp_path, answering("decline", []))
@@ -68,7 +67,7 @@ async def test_a_no_ends_it_and_nothing_was_changed(era: str, tmp_path: Path) ->
     assert live(tmp_path / "home") == [there]
 
 
-@eras
+@later
 async def test_a_question_put_aside_gives_the_token_instead(era: str, tmp_path: Path) -> None:
     there = begun(tmp_path / "home")
     result = await deleted(era, tmp_path, answering("cancel", []))

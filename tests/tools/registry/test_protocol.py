@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -37,6 +38,8 @@ def text_of(result: CallToolResult) -> str:
 
 pytestmark = pytest.mark.anyio
 eras = pytest.mark.parametrize("era", ERAS)
+later = pytest.mark.parametrize("era", ERAS if "MODELRIG_ALL" in os.environ else ERAS[1:])
+"""What is answered alike in both: a usual run asks in the later one."""
 
 
 @eras
@@ -59,7 +62,7 @@ async def test_an_unknown_argument_is_refused_by_name(era: str, tmp_path: Path) 
     assert result.structured_content["error"]["field"] == "clowd"  # type: ignore[index]
 
 
-@eras
+@later
 async def test_a_wrong_argument_is_answered_with_the_allowed_values(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         result = await client.call_tool("list_endpoints", {"cloud": "azur"})
@@ -68,7 +71,7 @@ async def test_a_wrong_argument_is_answered_with_the_allowed_values(era: str, tm
     assert result.structured_content["error"]["allowed"] == list(clouds.names())  # type: ignore[index]
 
 
-@eras
+@later
 async def test_an_unknown_tool_is_answered_with_the_nearest(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         result = await client.call_tool("list_endpoint", {})
@@ -76,7 +79,7 @@ async def test_an_unknown_tool_is_answered_with_the_nearest(era: str, tmp_path: 
     assert "Did you mean list_endpoints?" in text_of(result)
 
 
-@eras
+@later
 async def test_nothing_deployed_lists_zero_and_says_what_to_do(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path, names=("local",)) as client:
         result = await client.call_tool("list_endpoints", {})
@@ -102,7 +105,7 @@ async def test_read_only_offers_reading_tools_only_and_refuses_the_rest(era: str
     assert "'delete_endpoints' is not a tool" in text_of(unknown)
 
 
-@eras
+@later
 async def test_work_that_reads_and_takes_long_is_followed_with_read_only(era: str, tmp_path: Path) -> None:
     with Book(tmp_path / "home") as book:
         operation = book.operations.add("scan_waste", {}, flags=(), cwd="").id
@@ -117,7 +120,7 @@ async def test_work_that_reads_and_takes_long_is_followed_with_read_only(era: st
     assert result.structured_content["state"] == "done"  # type: ignore[index]
 
 
-@eras
+@later
 async def test_the_skills_are_prompts(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         prompts = (await client.list_prompts()).prompts
@@ -130,7 +133,7 @@ async def test_the_skills_are_prompts(era: str, tmp_path: Path) -> None:
 HOSTILE = ("x" * 1_000_000, "a\x00b", "../../etc/passwd", "$(reboot)", "`id`", "a;b", "a:b:c:d:e", "ü:ü:ü:ü")
 
 
-@eras
+@later
 async def test_a_hostile_ref_is_refused_before_anything_happens(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         for hostile in HOSTILE:
@@ -141,7 +144,7 @@ async def test_a_hostile_ref_is_refused_before_anything_happens(era: str, tmp_pa
             assert len(text_of(result)) < 1_000, hostile
 
 
-@eras
+@later
 async def test_deleting_what_was_never_there_says_so(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         result = await client.call_tool("delete_endpoint", {"ref": "nothing"})
@@ -149,7 +152,7 @@ async def test_deleting_what_was_never_there_says_so(era: str, tmp_path: Path) -
     assert result.structured_content["error"]["kind"] == "not_found"  # type: ignore[index]
 
 
-@eras
+@later
 async def test_a_wrong_token_is_refused(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path) as client:
         result = await client.call_tool("delete_endpoint", {"ref": "nothing", "confirm": "7f3a-9c41"})
@@ -160,7 +163,7 @@ async def _never(_context: Any, _params: Any) -> ElicitResult:
     raise AssertionError("a read must not ask")
 
 
-@eras
+@later
 async def test_a_read_never_asks_a_client_that_could_be_asked(era: str, tmp_path: Path) -> None:
     async with connected(era, tmp_path, elicitation_callback=_never) as client:
         assert not (await client.call_tool("list_endpoints", {})).is_error

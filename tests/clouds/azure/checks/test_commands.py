@@ -15,6 +15,7 @@ from clouds.azure.checks.commands import NATIVE, account_line, command, query
 from clouds.models import Call, Scope
 from clouds.replay import Replay
 from tests.clouds.azure.checks.stage import NOW, SUBSCRIPTION, Account, loaded, waste_scenario
+from tests.clouds.rows import some
 from tools.cleanup import planning, script
 from tools.cleanup.records import CleanupPlan
 from tools.progress import CallProgress
@@ -53,12 +54,12 @@ def plan_of(check: str, account: Account) -> CleanupPlan:
 
 
 def test_every_line_of_a_script_that_calls_the_cli_names_the_subscription(account: Account, tmp_path: Path) -> None:
-    plans = [plan_of(check.id, account) for check in REMOVABLE]
+    plans = [plan_of(check.id, account) for check in some(REMOVABLE, 3)]
     assert [plan.refused for plan in plans if not plan.findings] == []
     whole = replace(plans[0], findings=tuple(each for plan in plans for each in plan.findings))
     text = script.render(whole, {"azure": command}, {"azure": query}, {"azure": account_line})
     lines = [line for line in text.splitlines() if "az " in line and not line.startswith("#")]
-    assert len(lines) >= 2 * len(REMOVABLE)
+    assert len(lines) >= 2 * len(plans)
     assert [line for line in lines if f"--subscription {SUBSCRIPTION}" not in line] == []
     assert "READ EVERY LINE BEFORE RUNNING THIS" in text
     file = tmp_path / "cleanup.sh"

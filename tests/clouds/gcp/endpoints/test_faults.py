@@ -24,6 +24,13 @@ DOCUMENT = Path(__file__).parents[4] / "docs" / "gcp-faults.md"
 COMMAND = "UPDATE_DOCS=1 python -m pytest tests/clouds/gcp/endpoints/test_faults.py"
 FULL, ALL = os.environ.get("UPDATE_DOCS") == "1", os.environ.get("MODELRIG_ALL") == "1"
 RESULTS: dict[str, Outcome] = {}
+REPEATED = (
+    "deploy on Compute Engine, flex-start",
+    "deploy a queued TPU, flex-start",
+    "delete a TPU node",
+    "delete from Cloud Run",
+)
+"""What a usual run shows with a longer way to do the same."""
 
 
 def create(rig: Rig, plan: DeploymentPlan) -> str:
@@ -74,7 +81,11 @@ def begin(name: str, home: Path, keep: Path, engine: int) -> Moment:
 
 
 @pytest.mark.timeout(900 if FULL or ALL else 60)
-@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name.replace(" ", "-").replace(",", ""))
+@pytest.mark.parametrize(
+    "flow",
+    [flow for flow in FLOWS if FULL or ALL or flow.name not in REPEATED],
+    ids=lambda flow: flow.name.replace(" ", "-").replace(",", ""),
+)
 def test_whatever_fails_nothing_is_lost_and_the_same_call_again_finishes(
     flow: Flow, tmp_path: Path, engine: int
 ) -> None:
@@ -106,9 +117,7 @@ def test_the_accounting_bites(rig: Rig) -> None:
 
 
 def test_the_document_says_how_many_were_tried() -> None:
-    """Runs last: it needs what the flows above found."""
-    if len(RESULTS) < len(FLOWS):
-        pytest.skip("needs the flows above in the same run")
+    """Runs last: it holds what the flows above found against it."""
     if FULL:
         DOCUMENT.write_text(document(), encoding="utf-8")
     text = DOCUMENT.read_text(encoding="utf-8")
@@ -128,8 +137,8 @@ def document() -> str:
         "",
         f"{tried} cases were tried on the simulated project (`docs/gcp-simulator.md`): each call of each",
         f"flow, in turn, in each of the {len(KINDS)} ways below. Of a reading that is repeated while waiting, the",
-        "first and the last two were taken. A usual test run tries every call that changes something in the worst",
-        "of the ways; `MODELRIG_ALL=1` every call in one of them.",
+        f"first and the last two were taken. A usual test run tries, of {len(FLOWS) - len(REPEATED)} of the flows, every",
+        "second call where it changes something, in the worst of the ways; `MODELRIG_ALL=1` every call in one of them.",
         "",
         "After each case two minutes pass, since an operation that was accepted goes on without us. Then three",
         "things are checked, against the project itself and not against our own view of it: everything that exists",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from clouds.models import Scope
 from tests.clouds.gcp import rig as rigs
 from tests.clouds.gcp.endpoints.matrix import Moment
 from tests.clouds.gcp.simulator import Fault, Killed
+from tests.clouds.rows import ALL, some
 
-ALL = os.environ.get("MODELRIG_ALL") == "1"
 WAYS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("gce", {}),
     ("gce", {"market": "spot"}),
@@ -29,14 +29,14 @@ WAYS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def moments(names: list[str]) -> list[tuple[int, str]]:
-    """After every call that changes something, and between two of them."""
+def moments(names: list[str]) -> Sequence[tuple[int, str]]:
+    """After every call that changes something, and between two of them; of these every third in a usual run."""
     found = []
     for at, name in enumerate(names):
         service, _, operation = name.partition(".")
         if not methods.table(service)[operation].reads:
             found += [(at, "killed after"), (at + 1, "killed before")]
-    return [(at, kind) for at, kind in found if at < len(names)]
+    return some([(at, kind) for at, kind in found if at < len(names)], 3)
 
 
 USUAL = (WAYS[0], WAYS[3], WAYS[-1])

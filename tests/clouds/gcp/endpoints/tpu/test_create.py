@@ -13,6 +13,7 @@ from clouds.readonly import reads
 from tests.clouds.gcp.endpoints.conftest import Engine
 from tests.clouds.gcp.rig import Rig
 from tests.clouds.gcp.simulator import tpu
+from tests.clouds.rows import some
 
 REF = EndpointRef("gcp", "tpu", "us-west4-a", "gemma")
 PARENT = "projects/demo-project/locations/us-west4-a"
@@ -65,7 +66,7 @@ def test_when_a_flex_run_is_over_the_husk_is_listed_with_what_it_holds_and_delet
     assert empty(rig)
 
 
-@pytest.mark.parametrize("settings", [{}, {"queued": True}, {"market": "spot", "queued": True}, FLEX])
+@pytest.mark.parametrize("settings", some([{}, {"queued": True}, {"market": "spot", "queued": True}, FLEX], 2))
 def test_after_deleting_no_row_of_the_ledger_says_that_something_is_there(
     rig: Rig, settings: dict[str, str | bool]
 ) -> None:
