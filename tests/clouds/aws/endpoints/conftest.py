@@ -73,6 +73,14 @@ def machine(tmp_path: Path, engine: int) -> Iterator[Rig]:
 
 
 @pytest.fixture
+def rented(tmp_path: Path, engine: int) -> Iterator[Rig]:
+    """The same as `machine`, for who calls something else so."""
+    kept = standing("ec2")
+    with made(tmp_path) as ready:
+        yield kept.put(ready)
+
+
+@pytest.fixture
 def wired(tmp_path: Path, engine: int) -> Iterator[Rig]:
     """The same; every answer goes through bytes and the SDK's parser."""
     with made(tmp_path, brief=False) as ready:

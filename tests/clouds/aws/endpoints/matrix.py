@@ -70,10 +70,10 @@ class Outcome:
     seconds: float = 0.0
 
 
-def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool, reads: int = 1) -> Outcome:
+def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool, writes: int = 1, reads: int = 1) -> Outcome:
     """Every call of the flow: in every way when `full`, else each call in one way, all ways in turn.
 
-    Of the calls that only read, one in `reads`.
+    Of the calls that change something one in `writes`, of those that only read one in `reads`.
     """
     found, start = Outcome(), time.monotonic()
     rig = moment.again(homes / "sound", checked=True)
@@ -82,8 +82,9 @@ def try_all(flow: Flow, moment: Moment, homes: Path, *, full: bool, reads: int =
     tried = worth_trying(rig.seam.operations(), *flow.between)
     assert list(unaccounted(flow, rig, moment.plan)) == []
     found.calls = len(tried)
-    taken = [(place, at) for place, at in enumerate(tried) if place % reads == 0 or not _reads(rig.seam.sent[at])]
-    for place, at in taken:
+    changing = [at for at in tried if not _reads(rig.seam.sent[at])]
+    taken = sorted({*changing[::writes], *(at for at in tried[::reads] if at not in changing)})
+    for place, at in enumerate(taken):
         for kind in KINDS if full else (KINDS[(place + len(flow.name)) % len(KINDS)],):
             home = homes / f"{KINDS.index(kind)}-{at}"
             found.tried[kind] += 1

@@ -25,6 +25,7 @@ QUICK = boot.Boot(lines=((1.0, boot.VLLM.lines[0][1]),), done=2.0)
 QUICK_CONSOLE = boot.console(0.0, ((1.0, "timer set"), (14.0, "engine answers")), ())
 COMMAND = "UPDATE_DOCS=1 python -m pytest tests/clouds/aws/endpoints/test_faults.py"
 FULL, ALL = os.environ.get("UPDATE_DOCS") == "1", os.environ.get("MODELRIG_ALL") == "1"
+USUAL = {} if FULL or ALL else {"writes": 3, "reads": 16}
 RESULTS: dict[str, Outcome] = {}
 
 
@@ -103,7 +104,7 @@ def test_whatever_fails_nothing_is_lost_and_the_same_call_again_finishes(
     # a ledger for every case: in memory where there is such a place, since each commit is written through
     memory = Path("/dev/shm")  # noqa: S108 - a fresh folder in it
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as cases:
-        found = RESULTS[flow.name] = try_all(flow, moment, Path(cases), full=FULL, reads=1 if FULL or ALL else 8)
+        found = RESULTS[flow.name] = try_all(flow, moment, Path(cases), full=FULL, **USUAL)
     assert found.wrong == []
 
 
@@ -149,8 +150,8 @@ def document() -> str:
         "",
         f"{tried} cases were tried on the simulated account (`docs/aws-simulator.md`): each call of each flow,",
         "in turn, in each of the eight ways below. Of a reading that is repeated while waiting, the first and the last",
-        "two were taken. A usual test run tries every call that changes something and every eighth reading in one of",
-        "the ways; with `MODELRIG_ALL=1` every call in one of them.",
+        "two were taken. A usual test run tries every third call that changes something and a few readings, each in one",
+        "of the ways; with `MODELRIG_ALL=1` every call in one of them.",
         "",
         "After each case three things were checked, against the account itself and not against our own view of it:",
         "everything that exists carries the deployment's tag and is in the ledger; everything that bills is listed as",

@@ -43,14 +43,15 @@ def test_a_deployment_says_price_end_and_what_was_left_out(rig: Rig) -> None:
 def test_no_capacity_anywhere_is_an_error_with_a_table_of_what_was_tried(rig: Rig) -> None:
     for region in REGIONS:
         rig.account[region].capacity.update(dict.fromkeys(("ml.g6.xlarge", "ml.g6.2xlarge"), 0))
+    rig.account.gives_up_after = 40.0
     told = deploy(rig, ("us-east-1", "us-east-2"))
     assert told.is_error
     assert told.headline == (
         "Not deployed: us-east-1 said InsufficientInstanceCapacity, us-east-2 said InsufficientInstanceCapacity; "
         "nothing remains and nothing was billed."
     )
-    assert [(one.where, one.waited_seconds) for one in told.tried] == [("us-east-1", 315.0), ("us-east-2", 315.0)]
-    assert "| us-east-1 | ml.g6.xlarge, ml.g6.2xlarge | 5 min 15 s | InsufficientInstanceCapacity |" in told.text()
+    assert [(one.where, one.waited_seconds) for one in told.tried] == [("us-east-1", 75.0), ("us-east-2", 75.0)]
+    assert "| us-east-1 | ml.g6.xlarge, ml.g6.2xlarge | 1 min 15 s | InsufficientInstanceCapacity |" in told.text()
     assert told.remains == ()
     assert rig.book.deployments.live() == ()
     assert rig.account.bills == []

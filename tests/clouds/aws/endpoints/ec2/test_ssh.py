@@ -83,6 +83,12 @@ class Sshd:
 
 
 @pytest.fixture
+def rig(rented: Rig) -> Rig:
+    """With a machine that stands."""
+    return rented
+
+
+@pytest.fixture
 def sshd(rig: Rig) -> Iterator[Sshd]:
     made = Sshd(rig.account)
     yield made
@@ -92,7 +98,6 @@ def sshd(rig: Rig) -> Iterator[Sshd]:
 @pytest.fixture
 def machine(rig: Rig, sshd: Sshd) -> ssh.Machine:
     """A running instance whose SSH is the server on loopback."""
-    rig.deploy_machine()
     (instance,) = rig.account["us-east-1"].instances
     return ssh.Machine(instance, "us-east-1", "us-east-1a", "127.0.0.1", sshd.host_key, sshd.port)
 

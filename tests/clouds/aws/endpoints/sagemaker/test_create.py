@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -154,11 +155,12 @@ def test_no_capacity_anywhere_is_a_plain_account_and_leaves_nothing(rig: Rig) ->
     for region in REGIONS:
         rig.account[region].capacity.update(dict.fromkeys(("ml.g6.xlarge", "ml.g6.2xlarge"), 0))
     rig.account["us-west-2"].quotas["ml.g6.xlarge for endpoint usage"].value = 0
+    rig.account.gives_up_after = 40.0
     with pytest.raises(NoCapacity) as told:
         rig.sagemaker.create(plan, rig.book, rig.heard)
     words = told.value.answered
     assert words.startswith(
-        "us-east-1 (ml.g6.xlarge, ml.g6.2xlarge), waited 315 s: Unable to provision requested ML compute"
+        "us-east-1 (ml.g6.xlarge, ml.g6.2xlarge), waited 75 s: Unable to provision requested ML compute"
     )
     assert "us-west-2 (ml.g6.xlarge, ml.g6.2xlarge), waited 0 s: ResourceLimitExceeded: " in words
     assert words.endswith(" Nothing remains and nothing was billed.")
@@ -176,7 +178,7 @@ def test_only_quota_refusals_are_called_quota(rig: Rig) -> None:
 
 
 def test_a_container_that_does_not_start_is_taken_back_and_its_log_is_quoted(rig: Rig) -> None:
-    rig.account.boot = boot.BROKEN
+    rig.account.boot = replace(boot.BROKEN, done=180.0)
     with pytest.raises(Unexpected) as told:
         rig.deploy()
     assert told.value.answered.startswith(

@@ -49,9 +49,9 @@ def test_it_ends_by_itself_however_the_scheduler_retries(rig: Rig, retries: bool
 @pytest.mark.parametrize("retries", [True, False])
 def test_an_end_that_comes_while_it_is_still_creating_is_kept_as_soon_as_it_settles(rig: Rig, retries: bool) -> None:
     rig.account.scheduler_retries = retries
-    rig.account.boot = replace(boot.VLLM, done=1000.0)
+    rig.account.boot = replace(boot.VLLM, done=400.0)
     with pytest.raises(CloudError, match=r"only after its own end|was deleted meanwhile"):
-        rig.deploy(ttl_hours=0.25)
+        rig.deploy(ttl_hours=0.084)
     assert rig.account.billing() == []
     assert empty(rig)
 
@@ -69,9 +69,9 @@ def test_it_ends_also_when_nobody_is_there_and_it_was_still_creating(rig: Rig, r
         return False
 
     rig.account.scheduler_retries = retries
-    rig.account.boot, rig.heard.stop_when = replace(boot.VLLM, done=1000.0), die
+    rig.account.boot, rig.heard.stop_when = replace(boot.VLLM, done=400.0), die
     with pytest.raises(Kill):
-        rig.deploy(ttl_hours=0.25)
+        rig.deploy(ttl_hours=0.084)
     rig.account.clock.sleep(3 * 3600)
     assert empty(rig)
 
@@ -79,6 +79,7 @@ def test_it_ends_also_when_nobody_is_there_and_it_was_still_creating(rig: Rig, r
 def test_the_same_call_after_a_failure_starts_anew_with_a_new_end(rig: Rig) -> None:
     plan = rig.begin(rig.plan())
     rig.account["us-east-2"].capacity.update(dict.fromkeys(("ml.g6.xlarge", "ml.g6.2xlarge"), 0))
+    rig.account.gives_up_after = 40.0
     with pytest.raises(NoCapacity):
         rig.sagemaker.create(plan, rig.book, rig.heard)
     rig.account["us-east-2"].capacity["ml.g6.xlarge"] = 1
