@@ -22,18 +22,18 @@ Use = Callable[[ModelClient], Coroutine[Any, Any, T]]
 
 @pytest.fixture(scope="session", autouse=True)
 def short_calibration() -> Iterator[None]:
-    """A tenth of the arithmetic that tells whether the machine is steady: some hundred runs are measured here. And
+    """A fortieth of the arithmetic that tells whether the machine is steady: some hundred runs are measured here. And
     servers that are a millisecond away need no quarter of a second for a connection."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host, "WORK", host.WORK // 10)
-        patch.setattr(model_client, "AHEAD", 0.05)
+        patch.setattr(host, "WORK", host.WORK // 40)
+        patch.setattr(model_client, "AHEAD", 0.03)
         yield
 
 
 @pytest.fixture
 def short_stalls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pause of half a second is a stall, as the server's `stall` lasts a little longer."""
-    monkeypatch.setattr(stalls, "SECONDS", 0.4)
+    """A pause of 280 ms is a stall, as the server's `stall` lasts a little longer."""
+    monkeypatch.setattr(stalls, "SECONDS", 0.28)
 
 
 @pytest.fixture

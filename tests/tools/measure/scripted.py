@@ -93,6 +93,15 @@ def _handler(made: Scripted) -> type[BaseHTTPRequestHandler]:  # noqa: C901  one
         disable_nagle_algorithm = True
         wbufsize = 65536
 
+        def parse_request(self) -> bool:
+            """The library reads headers as those of a mail: a third of the time of a request."""
+            self.requestline = self.raw_requestline.decode("latin-1")
+            self.command, self.path, self.request_version = self.requestline.split()
+            lines = iter(lambda: self.rfile.readline().decode("latin-1").strip(), "")
+            self.given = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+            self.close_connection = self.given.get("connection", "").lower() == "close"
+            return True
+
         def do_GET(self) -> None:
             if self.path.endswith("/models"):
                 listed = {"id": "scripted", "owned_by": "vllm"} | (
@@ -103,7 +112,7 @@ def _handler(made: Scripted) -> type[BaseHTTPRequestHandler]:  # noqa: C901  one
                 self.other({})
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.given["content-length"])))
             if not self.path.endswith("/chat/completions"):
                 self.other(body)
                 return

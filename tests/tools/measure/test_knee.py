@@ -22,12 +22,12 @@ Serve = Callable[..., Truth]
 
 def test_a_server_of_four_slots_has_its_knee_at_four(serve: Serve, tmp_path: Path) -> None:
     """A gain of 40 % where the truth is 100 and 0: a busy machine adds or takes a tenth."""
-    truth = serve(ttft=0.010, itl=0.003, slots=4)
+    truth = serve(ttft=0.007, itl=0.002, slots=4)
     options = ("knee.shape=0/16", "knee.gain=40", "knee.kept=70")
-    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=55))
+    run = run_of(truth, tmp_path, "knee", *options, objective=Objective(ttft_ms=37))
     assert run.state == "complete"
     assert value(run, "knee.at_once") == 4
-    ceiling = 4 * 16 / (0.010 + 15 * 0.003)
+    ceiling = 4 * 16 / (0.007 + 15 * 0.002)
     assert 0.6 * ceiling < value(run, "knee.tokens_per_second") <= 1.15 * ceiling
     assert value(run, "knee.within_objective_at_once") == 4
     labels = [batch.label for batch in run.parts[0].batches]
@@ -84,7 +84,7 @@ def test_an_endpoint_that_still_grows_has_no_knee_that_was_seen(serve: Serve, tm
 
 
 def test_an_endpoint_that_fails_is_not_asked_for_more(serve: Serve, tmp_path: Path) -> None:
-    truth = serve(ttft=0.030, itl=0.002, fault=lambda n, _body: "500" if n > 15 else "")
+    truth = serve(ttft=0.015, itl=0.001, fault=lambda n, _body: "500" if n > 15 else "")
     run = run_of(truth, tmp_path, "knee", "knee.shape=0/4", "knee.gain=1")
     assert {batch.at_once for batch in run.parts[0].batches} == {1, 2, 4}
 

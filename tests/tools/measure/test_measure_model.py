@@ -72,7 +72,7 @@ def test_a_bare_url_is_measured_and_the_result_has_the_numbers_that_matter(serve
 
 
 def test_text_and_structure_are_each_complete_and_short(serve: Any, call: Any) -> None:
-    result = call(Rig(serve(**QUICK)), price_usd_per_hour=1.0)
+    result = call(Rig(serve(**QUICK)), measurements=("decode", "load"), price_usd_per_hour=1.0)
     text, structured = result.text(), json.dumps(result.structured())
     figures = (result.decode_tokens_per_second, result.levels[1].tokens_per_second, result.ttft_p50_ms)
     assert [_n(figure) in text for figure in figures] == [True] * 3
@@ -92,16 +92,16 @@ def test_only_what_was_asked_for_is_measured(serve: Any, call: Any) -> None:
 
 def test_the_clouds_price_is_taken_and_a_given_one_wins(serve: Any, call: Any) -> None:
     rig = Rig(serve(**QUICK), price=Price(amount=2.0, unit="hour", as_of="2026-09-26", source="list"))
-    listed = call(rig, measurements=("load",))
-    given = call(rig, measurements=("load",), price_usd_per_hour=9.0)
-    tokens = call(rig, measurements=("load",), usd_per_million=(0.5, 2.0))
+    listed = call(rig, measurements=("load",), levels=(1,))
+    given = call(rig, measurements=("load",), levels=(1,), price_usd_per_hour=9.0)
+    tokens = call(rig, measurements=("load",), levels=(1,), usd_per_million=(0.5, 2.0))
     assert any("Price $2/h (list, 2026-09-26)" in note for note in listed.notes)
     assert any("Price $9/h (given by the caller" in note for note in given.notes)
     assert tokens.levels[0].usd_per_million == float(f"{2.0 + 0.5 * 20 / 48:.4g}")
 
 
 def test_without_a_price_there_is_no_cost_and_the_result_says_so(serve: Any, call: Any) -> None:
-    result = call(Rig(serve(**QUICK)), measurements=("load",))
+    result = call(Rig(serve(**QUICK)), measurements=("load",), levels=(1,))
     assert {row.usd_per_million for row in result.levels} == {None}
     assert any("No price is known, so no cost is." in note for note in result.notes)
     assert "$" not in result.headline

@@ -47,7 +47,7 @@ class Truth:
     writes: Callable[[bytes], list[bytes]] = lambda data: [data]
     """How the bytes of one event are cut before they are sent."""
     key: str = ""
-    stall: float = 0.5
+    stall: float = 0.35
     """Seconds of the pause of a reply with that fault."""
     models: dict[str, Any] = field(default_factory=lambda: {"id": "truth", "owned_by": "nobody"})
     url: str = ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tools.measure.checkpoint.repack import repack
+from tools.measure.checkpoint.repack import Repacked, repack
 
 DTYPES = {"<u2": "BF16", "<f2": "F16", "<f4": "F32", "<i4": "I32", "<i8": "I64", "|i1": "I8"}
 
@@ -92,13 +92,23 @@ def out(tmp_path: Path, made_once: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def made_once(
-    tmp_path_factory: pytest.TempPathFactory, write: Callable[..., Path], on_grid: Callable[..., Any]
-) -> Path:
+def made_once(repacked_once: tuple[Path, Repacked]) -> Path:
     """Both folders; every test works on its own copies."""
+    return repacked_once[0]
+
+
+@pytest.fixture(scope="session")
+def repacked(repacked_once: tuple[Path, Repacked]) -> Repacked:
+    """What the repack of that model said."""
+    return repacked_once[1]
+
+
+@pytest.fixture(scope="session")
+def repacked_once(
+    tmp_path_factory: pytest.TempPathFactory, write: Callable[..., Path], on_grid: Callable[..., Any]
+) -> tuple[Path, Repacked]:
     root = tmp_path_factory.mktemp("checkpoint")
-    repack(str(export(root, write, on_grid)), root / "out")
-    return root
+    return root, repack(str(export(root, write, on_grid)), root / "out", workers=2)
 
 
 def export(tmp_path: Path, write: Callable[..., Path], on_grid: Callable[..., Any]) -> Path:

@@ -48,7 +48,7 @@ def asked(sent: Sequence[bytes], *, fixed: bool = True) -> Reply:
             for piece in sent:
                 writer.write(piece)
                 await writer.drain()
-                await asyncio.sleep(0.002)  # each piece is a read of its own
+                await asyncio.sleep(0.001)  # each piece is a read of its own
             writer.close()
             await writer.wait_closed()
         served.set()

@@ -124,7 +124,7 @@ def test_a_sweep_of_drafters_has_the_numbers_of_the_comparison() -> None:
 
 
 def test_a_ladder_has_a_cell_for_every_answer_in_the_order_of_the_questions() -> None:
-    runs = samples.ladder()
+    runs = samples.ladder(count=100)
     page = Reader(html.render(comparison_page(compare(runs), runs)))
     (ladder,), _ = ladders_of(runs)
     chart = next(each for each in page.charts if each.rows)
@@ -138,7 +138,7 @@ def test_a_ladder_has_a_cell_for_every_answer_in_the_order_of_the_questions() ->
 
 
 def test_counts_of_a_ladder_are_those_of_the_comparison_and_add_up() -> None:
-    runs = samples.ladder()
+    runs = samples.ladder(count=100)
     found = compare(runs)
     values = Reader(html.render(comparison_page(found, runs))).values()
     assert found.ladder is not None

@@ -153,11 +153,11 @@ def test_calibration_stands_beside_what_a_perfect_model_would_show() -> None:
 
 
 def test_two_machines_are_laid_over_each_other() -> None:
-    runs = [*samples.ladder("L4", 60), *samples.ladder("T4", 60)]
+    runs = [*samples.ladder("L4", 30), *samples.ladder("T4", 30)]
     page = read(*runs)
     over = next(chart for chart in page.charts if chart.label.startswith("Ladders over each other"))
     assert set("".join(over.rows.values())) == {"r", "w", "d"}
-    assert {len(row) for row in over.rows.values()} == {60}
+    assert {len(row) for row in over.rows.values()} == {30}
     assert "graded differently, closest pair" in page.text
 
 
@@ -247,9 +247,9 @@ def test_lines_that_cannot_be_compared_are_never_drawn_without_a_word() -> None:
 
 
 def test_a_long_set_of_questions_is_scrolled_and_not_shrunk_to_nothing() -> None:
-    text = html.render(page_of(samples.rung("BF16", 0, 1319), samples.rung("Q8_0", 1, 1319)))
+    text = html.render(page_of(samples.rung("BF16", 0, 700), samples.rung("Q8_0", 1, 700)))
     (least,) = re.findall(r'<svg class="chart" style="min-width:(\d+)px"', text)
-    assert int(least) / 1319 > 2
+    assert int(least) / 700 > 2
     assert (
         'svg class="chart" style="min-width'
         not in html.render(page_of(samples.rung("BF16", 0, 250))).split("</style>")[1]
@@ -265,7 +265,7 @@ def test_who_counts_is_shown_by_size_with_the_cause_of_each_miss() -> None:
 
 
 def test_questions_that_two_rungs_both_lose_are_counted_for_every_pair() -> None:
-    runs = samples.ladder(count=100)
+    runs = samples.ladder(count=50)
     page = read(*runs)
     (ladder,), _ = ladders_of(runs)
     own = lost(ladder, "Q4_0")

@@ -1,6 +1,7 @@
 """Filters are judged by what they select: every spelling of one condition selects the same ids."""
 
 import contextlib
+import os
 from random import Random
 
 import pytest
@@ -75,7 +76,7 @@ WORDS = "id and or not between in ( ) [ , < >= = ≠ 3 -1 2.5 ; \0 é"
 
 def test_no_text_does_anything_but_select_or_be_refused() -> None:
     random = Random(20261129)  # noqa: S311 - the same cases every time
-    for _ in range(1_000):
+    for _ in range(1_000 if "MODELRIG_ALL" in os.environ else 200):
         where = " ".join(random.choices(WORDS.split(" "), k=random.randint(0, 9)))
         with contextlib.suppress(InvalidInput):
             assert set(select(where, IDS)) <= set(IDS), where
