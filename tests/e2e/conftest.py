@@ -27,7 +27,10 @@ class Loop:
 
     async def run(self, one: Rig) -> None:
         """Deploy two, query and measure both, compare, end the first; the second is left."""
-        for name, context, measured in (("short", 512, {}), ("long", 1024, {"measurements": ["decode"]})):
+        for name, context, measured in (
+            ("short", 512, {"levels": [1, 2]}),
+            ("long", 1024, {"measurements": ["decode"]}),
+        ):
             settings = {"context": context, "slots": 2, "threads": 1}
             made = await one.call(
                 "deploy_endpoint",

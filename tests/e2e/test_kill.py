@@ -99,7 +99,7 @@ def settle(home: Path) -> list[dict[str, Any]]:
         busy = [each for each in processes(home) if "work" in (each.info["cmdline"] or [])]
         if not busy and all(row["state"] not in {"creating", "loading", "deleting"} for row in rows):
             return rows
-        time.sleep(0.02)
+        time.sleep(0.05)  # a look at every process takes as long from the engine that is waited for
     pytest.fail(f"not settled: {rows}")
 
 
