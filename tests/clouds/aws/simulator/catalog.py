@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from tests.clouds.aws.simulator.account import Account, Quota, page
@@ -75,6 +76,7 @@ def offer(account: Account, region: str, kinds: Mapping[str, tuple[float, int]],
         account[region].capacity[kind] = free
 
 
+@cache
 def hash_of(text: str) -> int:
     """A stable number for a name (the built-in hash differs from run to run)."""
     return sum(ord(letter) * 131**place for place, letter in enumerate(text)) % 0xFFFFFFF
