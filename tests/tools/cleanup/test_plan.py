@@ -199,15 +199,15 @@ def test_a_script_whose_saving_is_not_known_does_not_say_zero() -> None:
 
 
 def test_the_script_is_valid_for_bash_and_shellcheck(tmp_path: Path) -> None:
-    file = tmp_path / "cleanup.sh"
-    for world in (World(disks("d1", "d2")), World({})):
+    files = [tmp_path / "cleanup.sh", tmp_path / "nothing.sh"]
+    for file, world in zip(files, (World(disks("d1", "d2")), World({})), strict=True):
         file.write_text(printed(planned(world)))
         assert subprocess.run([BASH, "-n", str(file)], check=False).returncode == 0
-        shellcheck = shutil.which("shellcheck")
-        if shellcheck is None:
-            pytest.skip("shellcheck is not installed")
-        done = subprocess.run([shellcheck, str(file)], capture_output=True, text=True, check=False)
-        assert done.stdout == ""
+    shellcheck = shutil.which("shellcheck")
+    if shellcheck is None:
+        pytest.skip("shellcheck is not installed")
+    done = subprocess.run([shellcheck, *map(str, files)], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
 
 
 def test_what_would_take_something_along_that_is_kept_is_refused() -> None:
