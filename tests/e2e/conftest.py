@@ -26,31 +26,25 @@ class Loop:
     messages: list[str] = field(default_factory=list)
 
     async def run(self, one: Rig) -> None:
-        """Deploy two, query and measure both, compare, end the first; the second is left."""
-        for name, context, measured in (
-            ("short", 512, {"levels": [1, 2]}),
-            ("long", 1024, {"measurements": ["decode"]}),
-        ):
-            settings = {"context": context, "slots": 2, "threads": 1}
-            made = await one.call(
-                "deploy_endpoint",
-                cloud="local",
-                model="tiny-random",
-                name=name,
-                ttl_hours=0.2,
-                engine_settings=settings,
-            )
-            self.made.append(made)
-            self.ready.append(await one.ready(made["endpoint"]))
-            self.queried.append(await one.call("query_model", endpoint=name, prompt="Hello", max_tokens=8))
-            self.measured.append(
-                await one.call("measure_model", endpoint=made["endpoint"], profile="quick", **measured)
-            )
+        """Deploy, query, measure, replace the engine, measure again, compare; the endpoint is left."""
+        settings = {"context": 1024, "slots": 2, "threads": 1}
+        wanted = {"cloud": "local", "model": "tiny-random", "name": "long", "ttl_hours": 0.2}
+        made = await one.call("deploy_endpoint", **wanted, engine_settings=settings)
+        self.made.append(made)
+        self.ready.append(await one.ready(made["endpoint"]))
+        self.queried.append(await one.call("query_model", endpoint="long", prompt="Hello", max_tokens=8))
+        measured = {"endpoint": made["endpoint"], "profile": "quick"}
+        self.measured.append(await one.call("measure_model", **measured, levels=[1, 2]))
+        other = {"ref": "long", "settings": {"context": 512}}
+        self.then["asked"] = await one.call("update_endpoint", **other)
+        self.then["unasked"] = await one.call("get_endpoint", ref="long")
+        await one.call("update_endpoint", **other, confirm=self.then["asked"]["confirm"])
+        self.ready.append(await one.ready(made["endpoint"]))
+        self.measured.append(await one.call("measure_model", **measured, measurements=["decode"]))
         runs = [each["run"] for each in self.measured]
         self.then["compared"] = await one.call("compare_runs", runs=runs)
         self.then["runs"] = await one.call("list_runs")
         self.then["endpoints"] = await one.call("list_endpoints")
-        self.then["deleted"] = await one.delete(self.made[0]["endpoint"])
         self.messages = one.messages
 
 

@@ -12,16 +12,21 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 LONG = "local:llama:this-machine:long"
 
 
-async def test_deploy_query_measure_compare_and_delete(kept: Kept) -> None:
+async def test_deploy_query_measure_and_compare(kept: Kept) -> None:
     loop = kept.loop
-    assert [each["endpoint"] for each in loop.made] == ["local:llama:this-machine:short", LONG]
-    assert [each["engine"]["context_tokens"] for each in loop.ready] == [512, 1024]
-    assert [each["completion_tokens"] for each in loop.queried] == [8, 8]
+    assert [each["endpoint"] for each in loop.made] == [LONG]
+    assert [each["completion_tokens"] for each in loop.queried] == [8]
     assert loop.messages, "a long step says where it is"
     assert "context" in str(loop.then["compared"])
     assert loop.then["runs"]["count"] == 2
-    assert {row["endpoint"] for row in loop.then["endpoints"]["rows"]} == {each["endpoint"] for each in loop.made}
-    assert loop.then["deleted"]["gone"] is True
+    assert {row["endpoint"] for row in loop.then["endpoints"]["rows"]} == {LONG}
+
+
+async def test_replacing_the_engine_asks_first_and_keeps_the_machine(kept: Kept) -> None:
+    loop, (before, after) = kept.loop, kept.loop.ready
+    assert (loop.then["asked"]["done"], loop.then["unasked"]["engine"]["context_tokens"]) == (False, 1024)
+    assert (before["engine"]["context_tokens"], after["engine"]["context_tokens"]) == (1024, 512)
+    assert (after["url"], after["expires"]) == (before["url"], before["expires"])
 
 
 async def test_an_endpoint_outlives_its_server_and_the_next_does_all_with_it_on_the_older_wire(kept: Kept) -> None:
@@ -29,7 +34,7 @@ async def test_an_endpoint_outlives_its_server_and_the_next_does_all_with_it_on_
     listed = await two.call("list_endpoints")
     assert [(row["endpoint"], row["state"]) for row in listed["rows"]] == [(LONG, "ready")]
     same = {"cloud": "local", "model": "tiny-random", "name": "long", "ttl_hours": 0.2}
-    settings = {"context": 1024, "slots": 2, "threads": 1}
+    settings = {"context": 512, "slots": 2, "threads": 1}
     assert (await two.call("deploy_endpoint", **same, engine_settings=settings))["already_there"] is True
     other = await two.client.call_tool("deploy_endpoint", {**same, "engine_settings": {**settings, "slots": 1}})
     assert other.is_error
@@ -40,18 +45,6 @@ async def test_an_endpoint_outlives_its_server_and_the_next_does_all_with_it_on_
     assert kept.loop.measured[1]["run"] in runs
     changed = await two.call("update_endpoint", ref="long", ttl_hours=0.3)
     assert changed["changed"][0].startswith("end ")
-
-
-async def test_replacing_the_engine_asks_first_and_keeps_the_machine(kept: Kept) -> None:
-    two, other = kept.two, {"ref": "long", "settings": {"context": 512}}
-    before = await two.ready("long")
-    asked = await two.call("update_endpoint", **other)
-    assert asked["done"] is False
-    assert (await two.call("get_endpoint", ref="long"))["engine"]["context_tokens"] == 1024
-    await two.call("update_endpoint", **other, confirm=asked["confirm"])
-    after = await two.ready("long")
-    assert after["engine"]["context_tokens"] == 512
-    assert after["expires"] == before["expires"]
 
 
 async def test_a_cancelled_call_stops_its_work_and_leaves_nothing_half_made(kept: Kept) -> None:
