@@ -105,6 +105,7 @@ def begin(name: str, home: Path, keep: Path) -> Moment:
     return Moment.of(rig, plan, keep)
 
 
+@pytest.mark.timeout(900 if FULL else 60)
 @pytest.mark.parametrize(
     "flow",
     [flow for flow in FLOWS if FULL or flow.name not in REPEATED],
