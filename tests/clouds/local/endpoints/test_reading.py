@@ -24,7 +24,9 @@ def stranger() -> Iterator[int]:
 
 def test_a_pid_that_somebody_else_has_now_is_not_taken_for_ours(bench: Any, stranger: int) -> None:
     plan = bench.deploy("one")
-    processes.end([bench.supervisor(plan.ref)], hard=True)
+    supervisor = bench.supervisor(plan.ref)
+    processes.end([supervisor], hard=True)
+    assert processes.gone([supervisor], 10)
     place = Place(bench.home, "one")
     state = places.read(place.state) or {}
     places.write(place.state, {**state, "pid": stranger, "created": processes.created(stranger)})
