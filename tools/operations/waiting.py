@@ -81,4 +81,4 @@ def _poll(
             time.sleep(rest)
         else:
             progress.sleep(rest)
-        pause = min(pause * 1.3, LONGEST)
+        pause = min(pause * 1.3, LONGEST, max(FIRST, (now - start) / 10))  # short work is not waited for long
