@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from clouds.models import Scope
@@ -23,11 +24,16 @@ _OLD_SERVICE = re.compile(r":service/[^/]+$")
 _TERRAFORM = ("terraform", "opentofu", "atlantis")
 
 
+@cache
+def _partition(place: str) -> str:
+    """Asked for each of a hundred thousand rows, of a few dozen regions."""
+    return next((word for start, word in _PARTITIONS if place.startswith(start)), "aws")
+
+
 def arn(service: str, at: Scope, rest: str, *, region: bool = True, account: bool = True) -> str:
     """The full id: `arn:aws:ec2:eu-west-1:123456789012:volume/vol-1`."""
     place = at.location or ""
-    partition = next((word for start, word in _PARTITIONS if place.startswith(start)), "aws")
-    return f"arn:{partition}:{service}:{place if region else ''}:{(at.account or '') if account else ''}:{rest}"
+    return f"arn:{_partition(place)}:{service}:{place if region else ''}:{(at.account or '') if account else ''}:{rest}"
 
 
 def tags(row: Row) -> Mapping[str, str]:
