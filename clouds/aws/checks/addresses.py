@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -65,6 +65,22 @@ def _release(doomed: Doomed) -> tuple[CleanupStep, ...]:
             "cannot be undone", until=gone("ec2.DescribeAddresses", look, "Addresses[].PublicIp"),
         ),
     )  # fmt: skip
+
+
+def releases(addresses: Iterable[Row]) -> str:
+    """The addresses that go with what holds them, as evidence: `release_each` reads it back."""
+    return ", ".join(f"{each['AllocationId']} {each['PublicIp']}" for each in addresses)
+
+
+def release_each(doomed: Doomed) -> Iterator[CleanupStep]:
+    """A step for each address of its evidence "releases"."""
+    held = [each.split(" ", 1) for each in str(doomed.evidence["releases"]).split(", ") if each]
+    for number, (allocation, address) in enumerate(held, 1):
+        yield step(
+            f"release-{number}", f"release its address {address}", "ec2.ReleaseAddress",
+            {"AllocationId": allocation}, "cannot be undone",
+            until=gone("ec2.DescribeAddresses", {"AllocationIds": [allocation]}, "Addresses[].PublicIp"),
+        )  # fmt: skip
 
 
 UNASSOCIATED = WasteCheck(

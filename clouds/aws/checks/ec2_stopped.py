@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.aws.checks import words
-from clouds.aws.checks.addresses import IPV4, own_pool
+from clouds.aws.checks.addresses import IPV4, own_pool, release_each, releases
 from clouds.aws.checks.ec2_reads import (
     ADDRESS,
     ADDRESSES,
@@ -65,7 +65,7 @@ def _stopped(row: Row, seen: Seen) -> Waste | None:
             "type": row["InstanceType"],
             "holds": len(ids),
             "deletes": ", ".join(left),
-            "releases": ", ".join(f"{each['AllocationId']} {each['PublicIp']}" for each in addresses),
+            "releases": releases(addresses),
         },
     )
 
@@ -74,7 +74,6 @@ def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
     instance = doomed.row["InstanceId"]
     name = f"modelrig-{doomed.mark}-{instance}"
     left = [each for each in str(doomed.evidence["deletes"]).split(", ") if each]
-    released = [each.split(" ", 1) for each in str(doomed.evidence["releases"]).split(", ") if each]
     marks = [{"Key": MARK, "Value": f"{doomed.mark}-{instance}"}]
     return (
         step(
@@ -121,14 +120,7 @@ def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
             )
             for number, volume in enumerate(left, 1)
         ),
-        *(
-            step(
-                f"release-{number}", f"release its address {address}", "ec2.ReleaseAddress",
-                {"AllocationId": allocation}, "cannot be undone",
-                until=gone("ec2.DescribeAddresses", {"AllocationIds": [allocation]}, "Addresses[].PublicIp"),
-            )
-            for number, (allocation, address) in enumerate(released, 1)
-        ),
+        *release_each(doomed),
     )  # fmt: skip
 
 

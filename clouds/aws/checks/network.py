@@ -7,7 +7,15 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.addresses import ENDPOINTS, IPV4, NAT_GATEWAYS, address_key, own_pool
+from clouds.aws.checks.addresses import (
+    ENDPOINTS,
+    IPV4,
+    NAT_GATEWAYS,
+    address_key,
+    own_pool,
+    release_each,
+    releases,
+)
 from clouds.aws.checks.ec2_reads import ADDRESS, ADDRESSES, ec2_id
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
@@ -65,28 +73,20 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
         evidence={
             "subnet": row["SubnetId"],
             "routed": routed,
-            "releases": ", ".join(f"{each['AllocationId']} {each['PublicIp']}" for each in own),
+            "releases": releases(own),
         },
     )
 
 
 def _delete_nat(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = doomed.row["NatGatewayId"]
-    released = [each.split(" ", 1) for each in str(doomed.evidence["releases"]).split(", ") if each]
     return (
         step(
             "delete", f"delete NAT gateway {doomed.name}", "ec2.DeleteNatGateway",
             {"NatGatewayId": name}, "can be undone",
             until=gone("ec2.DescribeNatGateways", {"NatGatewayIds": [name]}, "NatGateways[].State", "deleted"),
         ),
-        *(
-            step(
-                f"release-{number}", f"release its address {address}", "ec2.ReleaseAddress",
-                {"AllocationId": allocation}, "cannot be undone",
-                until=gone("ec2.DescribeAddresses", {"AllocationIds": [allocation]}, "Addresses[].PublicIp"),
-            )
-            for number, (allocation, address) in enumerate(released, 1)
-        ),
+        *release_each(doomed),
     )  # fmt: skip
 
 
