@@ -13,7 +13,7 @@ from clouds.errors import CloudError, InvalidInput, NotInstalled, NotSignedIn
 from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, Scope, State, Unread
 from tools import history
 from tools.context import Clouds, Target
-from tools.figures import duration
+from tools.figures import duration, few
 from tools.ledger import Book
 from tools.registry import Effect, Tool
 from tools.result import Result, bounded, capped
@@ -102,8 +102,7 @@ def list_endpoints(
     late = sorted((endpoint for endpoint in kept if history.overdue(endpoint)), key=lambda endpoint: endpoint.ref)
     if late:
         sure = "" if all(endpoint.billing for endpoint in late) else "perhaps "
-        headline += f"; past its end and {sure}billing: {', '.join(endpoint.ref for endpoint in late[:3])}"
-        headline += f" and {len(late) - 3} more" if len(late) > 3 else ""
+        headline += f"; past its end and {sure}billing: {few([endpoint.ref for endpoint in late], 3)}"
     return EndpointList(
         headline=headline + ".",
         count=len(rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 GIB = 1024**3
@@ -29,6 +30,11 @@ def show(name: str, value: Any) -> str:
     if "percent" in words:
         return f"{number(value)} %"
     return number(value)
+
+
+def few(words: Sequence[str], most: int) -> str:
+    """The first of some words, and how many more there are."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def number(value: float) -> str:

@@ -20,6 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from clouds.errors import InvalidInput
+from tools.figures import few
 from tools.waste.records import Finding, Suppression
 
 FILE = "modelrig.toml"
@@ -102,8 +103,7 @@ def unused(keeps: Sequence[Keep], findings: Sequence[Finding], today: date) -> t
 
 
 def _named(keeps: Sequence[Keep]) -> str:
-    more = f" and {len(keeps) - 3} more" if len(keeps) > 3 else ""
-    return ", ".join(keep.resource[:80] for keep in keeps[:3]) + more
+    return few([keep.resource[:80] for keep in keeps], 3)
 
 
 def suppression(

@@ -13,6 +13,7 @@ from tools.ledger import Book
 from tools.measure import store
 from tools.measure.cost import PriceUsed, cost_at, cost_of_run
 from tools.measure.measure_model import measure_model
+from tools.measure.measured import MeasureResult
 from tools.progress import CallProgress
 from tools.settings import Settings
 
@@ -37,19 +38,7 @@ def book(tmp_path: Path) -> Iterator[Book]:
 def test_what_is_in_no_figure_is_in_no_row_and_no_price(
     serve: Any, book: Book, tmp_path: Path, options: tuple[str, ...], apart: list[str], costs: float
 ) -> None:
-    clouds, target = offered(Rig(serve(ttft=0.002, itl=0.0002)), book.home)
-    result = measure_model(
-        target,
-        clouds,
-        Settings.load({}, tmp_path),
-        book,
-        CallProgress(),
-        measurements=("load",),
-        profile="quick",
-        levels=(1, 2),
-        usd_per_million=(0.1, 0.4),
-        options=options,
-    )
+    result = _loaded(serve, book, tmp_path, (1, 2), options)
     run = store.read(Path(result.file))
     labels = [batch.label for batch in run.parts[0].batches]
     assert sorted({*labels} - {"1", "2"}) == apart
@@ -59,19 +48,7 @@ def test_what_is_in_no_figure_is_in_no_row_and_no_price(
 
 
 def test_a_level_that_only_warms_up_has_no_row(serve: Any, book: Book, tmp_path: Path) -> None:
-    clouds, target = offered(Rig(serve(ttft=0.002, itl=0.0002)), book.home)
-    result = measure_model(
-        target,
-        clouds,
-        Settings.load({}, tmp_path),
-        book,
-        CallProgress(),
-        measurements=("load",),
-        profile="quick",
-        levels=(2,),
-        usd_per_million=(0.1, 0.4),
-        options=("load.warmup=1",),
-    )
+    result = _loaded(serve, book, tmp_path, (2,), ("load.warmup=1",))
     assert [row.at_once for row in result.levels] == [2]
 
 
@@ -81,3 +58,19 @@ def test_prompts_that_nobody_counted_give_no_price_where_prompts_cost() -> None:
     assert cost_of_run(both, 1.0, None, 10) is None
     assert cost_of_run(HOURLY, 3600.0, None, 10) == 1.0
     assert cost_at(PriceUsed(usd_per_million_input=0.0, usd_per_million_output=0.4), 100.0, None) == 0.4
+
+
+def _loaded(serve: Any, book: Book, tmp_path: Path, levels: tuple[int, ...], options: tuple[str, ...]) -> MeasureResult:
+    clouds, target = offered(Rig(serve(ttft=0.002, itl=0.0002)), book.home)
+    return measure_model(
+        target,
+        clouds,
+        Settings.load({}, tmp_path),
+        book,
+        CallProgress(),
+        measurements=("load",),
+        profile="quick",
+        levels=levels,
+        usd_per_million=(0.1, 0.4),
+        options=options,
+    )

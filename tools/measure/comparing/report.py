@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tools.figures import few
 from tools.measure.comparing.compare import Comparison, Versus
 from tools.measure.comparing.differences import Difference
 from tools.measure.comparing.pairs import FEW, AnswersRow
@@ -90,7 +91,7 @@ def _only_repeats(found: Comparison) -> str:
     besides = tuple(dict.fromkeys(what for each in found.versus for what in each.besides))
     if besides:
         alike = "Hardware, model and engine are the same, as far as was recorded"
-        return f"{same}. {alike}; what differs is {_some(besides)}."
+        return f"{same}. {alike}; what differs is {few(besides, NAMED)}."
     return f"{same}. Nothing was recorded that could make a figure differ."
 
 
@@ -143,21 +144,16 @@ def _causes(measured: Sequence[Versus]) -> Iterator[str]:
     for versus in measured:
         alike.setdefault((versus.causes, () if versus.causes else versus.besides), []).append(versus.name)
     for (causes, besides), names in alike.items():
-        who = _some(names)
+        who = few(names, NAMED)
         if len(causes) > 1:
             yield f"{who}: {' and '.join(causes)} differ, so which of them makes a figure differ cannot be said."
         if besides:
             yield (
                 f"{who}: hardware, model and engine are the same, as far as was recorded; what else differs can make a "
-                f"figure differ: {_some(besides)}."
+                f"figure differ: {few(besides, NAMED)}."
             )
         elif not causes:
             yield f"{who}: nothing differs that could make a figure differ, as far as was recorded."
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first few, and how many more."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _state(run: Run) -> Iterator[str]:

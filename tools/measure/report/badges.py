@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tools.figures import few
 from tools.measure.profiles import PROFILES
 from tools.measure.quoted import WORDS
 from tools.measure.record import Run
@@ -50,7 +51,7 @@ def badges_of_all(runs: Sequence[Run]) -> Iterator[tuple[Tone, str]]:
             yield "warn", f"{run.id} {run.state.upper()}"
     warned = [run.id for run in runs if run.warnings]
     if warned:
-        yield "warn", f"warnings in {', '.join(warned[:4])}{f' and {len(warned) - 4} more' if len(warned) > 4 else ''}"
+        yield "warn", f"warnings in {few(warned, 4)}"
     if runs and all(run.plan is None for run in runs):
         yield "quiet", "exploratory"
     else:

@@ -65,7 +65,7 @@ def deployed(tmp_path: Path, engine: int) -> Iterator[Rig]:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, engine: int) -> Iterator[Rig]:
+def rented(tmp_path: Path, engine: int) -> Iterator[Rig]:
     """The same after `rig.deploy_machine()`."""
     kept = standing("ec2")
     with made(tmp_path) as ready:
@@ -73,11 +73,9 @@ def machine(tmp_path: Path, engine: int) -> Iterator[Rig]:
 
 
 @pytest.fixture
-def rented(tmp_path: Path, engine: int) -> Iterator[Rig]:
-    """The same as `machine`, for who calls something else so."""
-    kept = standing("ec2")
-    with made(tmp_path) as ready:
-        yield kept.put(ready)
+def machine(rented: Rig) -> Rig:
+    """`rented`, under the name that some tests give to something else."""
+    return rented
 
 
 @pytest.fixture
