@@ -82,6 +82,8 @@ SERVICES = (
     ),
     Meter("directory/microsoftad/standard", "AWSDirectoryService", r"Std-MicrosoftAD-DC-Usage", HOURS, "hour"),
     Meter("directory/microsoftad/enterprise", "AWSDirectoryService", r"MicrosoftAD-DC-Usage", HOURS, "hour"),
+    # An older SKU, KendraEnterpriseEdition without hyphens, lists five times as much ($7.00 against $1.40, 2026-10-13).
+    Meter("kendra/enterprise", "AmazonKendra", r"Kendra-Enterprise-Edition", HOURS, "hour"),
 )
 """Services that bill while nobody uses them."""
 SAGEMAKER = (
@@ -98,24 +100,28 @@ SAGEMAKER = (
         each_region=True,
     ),
     Meter("sagemaker-studio/volume", _SAGEMAKER, r"Studio:VolumeUsage\.gp3", GB_MONTHS, "GB-month", each_region=True),
+    # Seen in a bill (APS3-MLflow:TrackingServerCompute-Small); the larger sizes in none.
+    Meter("sagemaker-mlflow/small", _SAGEMAKER, r"MLflow:TrackingServerCompute-Small", HOURS, "hour", each_region=True),
 )
 """SageMaker beside its endpoints: one listing a region, shared by all of these."""
 _NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
 UNMETERED: Mapping[str, str] = {
     "bedrock-provisioned/": f"AWS lists it by model and commitment; {_NO_TYPE}",
-    "bedrock/imported-model-storage": f"billed by custom model units, whose number AWS does not tell; {_NO_TYPE}",
+    "bedrock/imported-model-storage": _NO_TYPE,
     "comprehend/": _NO_TYPE,
     "directory/adconnector/": "sources disagree whether a directory or each of its controllers is billed",
     "directory/simplead/": "sources disagree whether a directory or each of its controllers is billed",
     "fargate/memory-windows": "its licence is billed apart",
     "fargate/vcpu-windows": "its licence is billed apart",
     "fsx-lustre/": "its price depends on deployment, throughput tier and compression at once",
-    "kendra/": _NO_TYPE,
+    "kendra/developer": _NO_TYPE,
+    "kendra/gen-ai": _NO_TYPE,
     "personalize/": _NO_TYPE,
     "rekognition/": _NO_TYPE,
     "s3/unfinished-uploads": "its size is not known before every part is listed",
     "sagemaker-feature-store/": _NO_TYPE,
-    "sagemaker-mlflow/": _NO_TYPE,
+    "sagemaker-mlflow/large": _NO_TYPE,
+    "sagemaker-mlflow/medium": _NO_TYPE,
     "workspaces/": f"AWS lists it by bundle, licence and disk sizes; {_NO_TYPE}",
 }
 """What checks count and nothing fetches, by the beginning of its key, with the reason that a person is told."""

@@ -113,7 +113,8 @@ def test_a_key_without_a_rate_says_what_would_give_it_one_or_why_nothing_does() 
     assert without_rate("mq/mq.m5.large/rabbitmq") == fetched
     assert without_rate("fargate/vcpu-windows") == "not priced: its licence is billed apart"
     assert without_rate("ec2/m5.large/windows/on-demand").startswith("not priced: the table knows machines with Linux")
-    assert without_rate("bedrock/imported-model-storage").startswith("not priced: billed by custom model units")
+    assert without_rate("kendra/enterprise") == fetched
+    assert without_rate("kendra/developer").startswith("not priced: no usage type of it")
     assert without_rate("anything/else") == "not priced: no source with a date lists it"
 
 
