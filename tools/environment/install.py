@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,7 +147,17 @@ def _own_pip(prefix: Path) -> bool:
 
 
 def _lent_pip(python: str, into: str) -> Sequence[str]:
-    """The command that runs the pip of one Python in another's environment; empty where it cannot (before 22.3)."""
+    """The command that runs the pip of one Python in another's environment; empty where it cannot."""
+    runner = _pip_runner(python)
+    if not runner:
+        return []
+    # What `pip --python` starts itself, once it is up: pip is started once and not twice, half of a small install.
+    return [into, runner] if os.path.isfile(runner) else [python, "-m", "pip", "--python", into]  # noqa: PTH113 - a string for a command
+
+
+@lru_cache
+def _pip_runner(python: str) -> str:
+    """Where the pip of a Python that can work for another one has its start; empty without one (before 22.3)."""
     check = (
         "import os, pip, sys; print(os.path.join(os.path.dirname(pip.__file__), '__pip-runner__.py')); "
         "sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
@@ -156,9 +167,5 @@ def _lent_pip(python: str, into: str) -> Sequence[str]:
             [python, "-c", check], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.SubprocessError):
-        return []
-    runner = ended.stdout.strip()
-    if ended.returncode:
-        return []
-    # What `pip --python` starts itself, once it is up: pip is started once and not twice, half of a small install.
-    return [into, runner] if os.path.isfile(runner) else [python, "-m", "pip", "--python", into]  # noqa: PTH113 - a string for a command
+        return ""
+    return "" if ended.returncode else ended.stdout.strip()
