@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from clouds.errors import Unexpected
 
 Place = tuple[str, str]
 """Key and location."""
+Line = list[Any]
+"""A row as it stands in the file; `columns` beside the rows names its values."""
+USD, SUSPECT = 3, 6
 KEEPS = 0.8
 """Share of a meter's known rows that must be there again; fewer means that the question was answered in part."""
 JUMP = 3.0
@@ -71,17 +75,40 @@ def rows_of(path: Path) -> tuple[Row, ...]:
     """Every row of a table, the suspect ones too."""
     data = json.loads(path.read_text("utf-8"))
     sources = data["sources"]
-    return tuple(
-        Row(key, unit, location, usd, as_of, sources[source], *suspect)
-        for key, unit, location, usd, as_of, source, *suspect in data["rows"]
-    )
+    return tuple(_row(line, sources) for line in data["rows"])
+
+
+def _row(line: Line, sources: Sequence[str]) -> Row:
+    key, unit, location, usd, as_of, source, *suspect = line
+    return Row(key, unit, location, usd, as_of, sources[source], *suspect)
+
+
+class Table(Mapping[Place, tuple[Row, ...]]):
+    """The usable rows of a file by key and location. A row is made when it is asked for: dozens are, of thousands."""
+
+    def __init__(self, path: Path) -> None:
+        data = json.loads(path.read_text("utf-8"))
+        self._sources = data["sources"]
+        self._lines: dict[Place, list[Line]] = {}
+        for line in data["rows"]:
+            if line[USD] > 0 and not any(line[SUSPECT:]):
+                self._lines.setdefault((line[0], line[2]), []).append(line)
+
+    def __getitem__(self, place: Place) -> tuple[Row, ...]:
+        return tuple(_row(line, self._sources) for line in self._lines[place])
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
 @cache
 def index(path: Path, changed: int) -> Mapping[Place, tuple[Row, ...]]:
     """The usable rows by key and location; `changed` makes an edited file another one."""
     del changed
-    return indexed(row for row in rows_of(path) if not row.suspect and row.usd > 0)
+    return Table(path)
 
 
 def indexed(rows: Iterable[Row]) -> Mapping[Place, tuple[Row, ...]]:

@@ -82,9 +82,9 @@ class AwsPrices:
         rows = [
             row
             for table in self._tables()
-            for (name, place), found in table.items()
+            for name, place in table
             if name == key and own.fullmatch(place)
-            for row in found
+            for row in table[name, place]
         ]
         if not rows:
             return None
