@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from clouds.errors import CloudError
 from clouds.models import (
@@ -27,7 +27,9 @@ from clouds.models import (
     Scope,
     Wire,
 )
-from clouds.models.waste_pack import WastePack
+
+if TYPE_CHECKING:
+    from clouds.models.waste_pack import WastePack
 
 
 @dataclass(frozen=True)
