@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, get_args
 
 from pydantic import Field
@@ -62,68 +63,83 @@ def list_endpoints(
         states = get_args(State)
         raise InvalidInput("state", f"{state!r} is not a state", fix=f"States: {', '.join(states)}.", allowed=states)
     names = (clouds.get(cloud).name,) if cloud else clouds.names
-    found: dict[str, Endpoint] = {}
-    unread: list[Unread] = []
-    closed: list[str] = []
-    ours = {each.ref.split(":")[0] for each in book.deployments.live()}
-    for name in names:
-        try:
-            read = _read(clouds.get(name))
-        except (NotSignedIn, NotInstalled) as error:
-            # Without a way in and without anything of ours in the ledger there is nothing to look at, and it is said.
-            if name in ours or cloud:
-                unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
-            else:
-                closed.append(f"{name} ({error.kind.replace('_', ' ')})")
-            continue
-        except CloudError as error:
-            unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
-            continue
-        found.update({endpoint.ref: endpoint for endpoint in read.found})
-        unread.extend(read.unread)
-    for ref, endpoint in found.items():
-        history.saw(book, endpoint)
-        found[ref] = history.as_judged(book, endpoint)
-    _add_unknown(found, names, book)
-    kept = [endpoint for endpoint in found.values() if not state or endpoint.state == state]
-    rows = [_row(endpoint, book) for endpoint in sorted(kept, key=lambda endpoint: endpoint.ref)]
-    billing = sum(row.billing == "yes" for row in rows)
-    unsure = sum(row.billing == "unknown" for row in rows)
+    there = _there(clouds, names, book, asked=bool(cloud))
+    kept = sorted(
+        (each for each in there.found.values() if not state or each.state == state), key=lambda each: each.ref
+    )
+    rows = [_row(endpoint, book) for endpoint in kept]
+    late = [endpoint for endpoint in kept if history.overdue(endpoint)]
+    chosen = {key: value for key, value in (("cloud", cloud), ("state", state)) if value}
     total = sum(row.usd_per_hour or 0.0 for row in rows if row.billing == "yes")
     shown, showing = capped(rows, limit)
-    chosen = {key: value for key, value in (("cloud", cloud), ("state", state)) if value}
-    headline = f"{len(rows)} endpoint{'' if len(rows) == 1 else 's'}" + (
-        f" ({', '.join(chosen.values())})" if chosen else ""
-    )
-    headline += f", {billing} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
-    headline += f", {unsure} of which nobody knows" if unsure else ""
-    headline += f"; not looked at: {', '.join(closed)}" if closed else ""
-    headline += "; NOT everything could be read" if unread else ""
-    late = sorted((endpoint for endpoint in kept if history.overdue(endpoint)), key=lambda endpoint: endpoint.ref)
-    if late:
-        sure = "" if all(endpoint.billing for endpoint in late) else "perhaps "
-        headline += f"; past its end and {sure}billing: {few([endpoint.ref for endpoint in late], 3)}"
     return EndpointList(
-        headline=headline + ".",
+        headline=_headline(rows, total, tuple(chosen.values()), there, late),
         count=len(rows),
-        billing=billing,
+        billing=sum(row.billing == "yes" for row in rows),
         usd_per_hour_total=round(total, 4),
         spent_usd=history.totals(book),
         by_state=dict(sorted(Counter(row.state for row in rows).items())),
         filter=chosen,
-        complete=not unread and not closed,
+        complete=not there.unread and not there.closed,
         showing=showing,
         rows=shown,
-        unread=tuple(unread[:10]),
-        not_looked_at=tuple(closed),
-        next=history.ends_it(late[0].ref)
-        if late
-        else ""
-        if rows
-        else "deploy_endpoint makes one."
-        if not unread
-        else "see what could not be read.",
+        unread=tuple(there.unread[:10]),
+        not_looked_at=tuple(there.closed),
+        next=_next_of_list(rows, there, late),
     )
+
+
+@dataclass
+class _There:
+    """What looking everywhere gave: by reference, what could not be read, and clouds that nothing could sign in to."""
+
+    found: dict[str, Endpoint] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+
+
+def _there(clouds: Clouds, names: tuple[str, ...], book: Book, *, asked: bool) -> _There:
+    """Everything of ours in these clouds and in the ledger; `asked`: the person named the cloud."""
+    there = _There()
+    ours = {each.ref.split(":")[0] for each in book.deployments.live()}
+    for name in names:
+        try:
+            read = _read(clouds.get(name))
+        except CloudError as error:
+            # Without a way in and without anything of ours in the ledger there is nothing to look at, and it is said.
+            if isinstance(error, NotSignedIn | NotInstalled) and name not in ours and not asked:
+                there.closed.append(f"{name} ({error.kind.replace('_', ' ')})")
+            else:
+                there.unread.append(Unread(call=f"{name}: list", scope="everywhere", reason=str(error)[:200]))
+            continue
+        there.found.update({endpoint.ref: endpoint for endpoint in read.found})
+        there.unread.extend(read.unread)
+    for ref, endpoint in there.found.items():
+        history.saw(book, endpoint)
+        there.found[ref] = history.as_judged(book, endpoint)
+    _add_unknown(there.found, names, book)
+    return there
+
+
+def _headline(rows: Sequence[Row], total: float, chosen: Sequence[str], there: _There, late: Sequence[Endpoint]) -> str:
+    billing = Counter(row.billing for row in rows)
+    said = f"{len(rows)} endpoint{'' if len(rows) == 1 else 's'}" + (f" ({', '.join(chosen)})" if chosen else "")
+    said += f", {billing['yes']} billing by the hour" + (f" at ${total:,.4g} an hour" if total else "")
+    said += f", {billing['unknown']} of which nobody knows" if billing["unknown"] else ""
+    said += f"; not looked at: {', '.join(there.closed)}" if there.closed else ""
+    said += "; NOT everything could be read" if there.unread else ""
+    if late:
+        sure = "" if all(endpoint.billing for endpoint in late) else "perhaps "
+        said += f"; past its end and {sure}billing: {few([endpoint.ref for endpoint in late], 3)}"
+    return said + "."
+
+
+def _next_of_list(rows: Sequence[Row], there: _There, late: Sequence[Endpoint]) -> str:
+    if late:
+        return history.ends_it(late[0].ref)
+    if rows:
+        return ""
+    return "see what could not be read." if there.unread else "deploy_endpoint makes one."
 
 
 def _read(cloud: Cloud) -> Read[Endpoint]:
@@ -212,18 +228,8 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
     parts = [f"`{endpoint.ref}` is {endpoint.state.replace('_', ' ')}"]
     if endpoint.phases:
         parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
-    late = history.overdue(endpoint)
-    ends = (
-        ""
-        if left is None
-        else f"ends in {duration(left)}"
-        if left > 0
-        else f"its time has been {late}"
-        if late
-        else "its time is over"
-    )
-    tail = ", ".join(part for part in (f"{row.spent_usd} so far" if row.spent_usd else "", ends) if part)
-    ready = endpoint.state == "ready"
+    costs = f"{row.spent_usd} so far" if row.spent_usd else ""
+    tail = ", ".join(part for part in (costs, _end_of(endpoint, left)) if part)
     return EndpointView(
         headline="".join(parts) + "." + (f" {tail[0].upper()}{tail[1:]}." if tail else ""),
         endpoint=endpoint.ref,
@@ -244,14 +250,27 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         phases=endpoint.phases,
         engine=endpoint.engine,
         hardware=endpoint.hardware,
-        next=history.ends_it(endpoint.ref)
-        if late
-        else "`query_model`, `measure_model` or `delete_endpoint`."
-        if ready
-        else "`get_endpoint` again."
-        if waiting
-        else f'`get_endpoint_logs("{endpoint.ref}")`.',
+        next=_next_of_one(endpoint),
     )
+
+
+def _end_of(endpoint: Endpoint, left: float | None) -> str:
+    if left is None:
+        return ""
+    if left > 0:
+        return f"ends in {duration(left)}"
+    late = history.overdue(endpoint)
+    return f"its time has been {late}" if late else "its time is over"
+
+
+def _next_of_one(endpoint: Endpoint) -> str:
+    if history.overdue(endpoint):
+        return history.ends_it(endpoint.ref)
+    if endpoint.state == "ready":
+        return "`query_model`, `measure_model` or `delete_endpoint`."
+    if endpoint.state in history.STARTING:
+        return "`get_endpoint` again."
+    return f'`get_endpoint_logs("{endpoint.ref}")`.'
 
 
 LIST_ENDPOINTS = Tool(list_endpoints, title="List endpoints", effect=Effect.READ)
