@@ -149,7 +149,8 @@ class Waste:
     """The judgement of one resource: why, what it is priced with, and what else that price already holds.
 
     `free` means that it costs nothing by nature (a leftover that blocks a name). `saving` means that it is in use and
-    would cost less as something else. `holds` are full ids of resources whose price is part of this one.
+    would cost less as something else. `holds` are full ids of resources whose price is part of this one. `until` is
+    when it ends by itself: no more than what is left of its time is priced.
     """
 
     reason: str
@@ -159,6 +160,7 @@ class Waste:
     saving: bool = False
     bound: Bound = "exact"
     holds: tuple[str, ...] = ()
+    until: datetime | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     blocked: str = ""
     """Why this one cannot be removed although its check can (a commitment, a protection)."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from clouds.models.waste_pack import WastePack
+from tools.figures import duration
 from tools.waste import price
 from tools.waste.exceptions import Keep, suppression
 from tools.waste.records import Billing, Fact, Finding
@@ -54,7 +55,9 @@ def _finding(
     words: list[str],
 ) -> Finding:
     check, waste = wasted.check, wasted.waste
-    lines = tuple(rates.priced(meter, wasted.place) for meter in waste.meters)
+    left = None if waste.until is None else max(0.0, (waste.until - now).total_seconds())
+    hours = price.HOURS if left is None else left / 3600
+    lines = tuple(rates.priced(meter, wasted.place, hours) for meter in waste.meters)
     usd, partly = price.total(lines)
     billing, usd = _billing(wasted, usd)
     kept, word = suppression(check.id, wasted.id, wasted.name, wasted.tags, keeps, now.date())
@@ -79,7 +82,7 @@ def _finding(
         kind=check.kind.name,
         resource=wasted.id,
         name=wasted.name[:TEXT_KEPT],
-        reason=waste.reason,
+        reason=waste.reason + ("" if left is None or hours >= price.HOURS else _ends(left)),
         billing=billing,
         usd_per_month=usd,
         bound="at least" if partly and usd is not None and waste.bound == "exact" else waste.bound,
@@ -97,6 +100,10 @@ def _finding(
         notes=tuple(notes),
         suppressed=kept,
     )
+
+
+def _ends(seconds: float) -> str:
+    return f"; ends by itself in {duration(seconds)}, and only that is priced"
 
 
 def _billing(wasted: Wasted, usd: float | None) -> tuple[Billing, float | None]:

@@ -29,8 +29,8 @@ class Rates:
         self._known: dict[tuple[str, str, str], Priced] = {}
         self.dates: set[str] = set()
 
-    def priced(self, meter: Meter, location: str) -> Priced:
-        """One line of a price."""
+    def priced(self, meter: Meter, location: str, hours: float = HOURS) -> Priced:
+        """One line of a price, of that many of a month's hours."""
         where = meter.location or location
         key = (meter.key, meter.unit, where)
         if key not in self._known:
@@ -38,7 +38,8 @@ class Rates:
         one = self._known[key]
         if one.as_of:
             self.dates.add(one.as_of)
-        month = None if one.usd_per_month is None else round(one.usd_per_month * meter.quantity, 6)
+        share = min(1.0, hours / HOURS)
+        month = None if one.usd_per_month is None else round(one.usd_per_month * meter.quantity * share, 6)
         return Priced(meter.key, meter.quantity, meter.unit, one.usd_per_unit, month, one.as_of, one.source)
 
     def _one(self, meter: Meter, where: str) -> Priced:

@@ -45,6 +45,7 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"{free} of {row['TotalInstanceCount']} {row['InstanceType']} reserved and not used",
         meters=(Meter(f"ec2/{row['InstanceType']}{_system(row)}/on-demand", "hour", free),),
+        until=end,
         evidence={
             "unused": free, "reserved": row["TotalInstanceCount"], "platform": row.get("InstancePlatform", ""),
             "ends": str(row.get("EndDate", "when cancelled")),

@@ -37,10 +37,11 @@ def _warm(row: Row, seen: Seen) -> Waste | None:
     groups = held.get("InstanceGroups") or [held]
     parts = [(group["InstanceType"], group["InstanceCount"]) for group in groups]
     ended = words.moment(row.get("TrainingEndTime"))
-    waited = int((seen.now - ended).total_seconds() // 60) if ended else None
+    # Past its period and still there: it will not stay for longer than another one.
+    left = timedelta(seconds=keep) - ((seen.now - ended) if ended else timedelta())
     return Waste(
-        reason=f"kept warm after its job for up to {keep // 60} minutes"
-        + (f", {waited} of them gone by" if waited is not None else ""),
+        reason=f"kept warm after its job for up to {keep // 60} minutes",
+        until=seen.now + (left if left > timedelta() else timedelta(seconds=keep)),
         meters=tuple(Meter(f"sagemaker-training/{name}/on-demand", "hour", count) for name, count in parts),
         bound="at most",
         evidence={"instances": ", ".join(f"{count} x {name}" for name, count in parts), "keep alive seconds": keep},

@@ -42,7 +42,7 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         f"{free} of {count} x {kind} are used by nobody",
         tuple(Meter(line.key, line.unit, line.quantity * free, line.location) for line in lines),
-        prepaid=committed, bound="at most" if shared else "exact",
+        prepaid=committed, bound="at most" if shared else "exact", until=words.moment(row.get("deleteAtTime")),
         blocked="a commitment stands on it" if committed else "some of it is in use" if used else "",
         evidence={"reserved": count, "in use": used, "type": kind, "shared": shared},
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from clouds.gcp import machines, meters
@@ -86,6 +86,12 @@ def _ends(row: Row) -> bool:
     return bool(scheduled.get("maxRunDuration") or scheduled.get("terminationTime"))
 
 
+def _end(row: Row) -> datetime | None:
+    """When Compute Engine ends it: computed from a run duration (resourceStatus), or the time that was asked for."""
+    status = (row.get("resourceStatus") or {}).get("scheduling") or {}
+    return words.moment(status.get("terminationTimestamp") or _scheduled(row).get("terminationTime"))
+
+
 def _facts(row: Row) -> dict[str, Any]:
     return {
         "type": _type(row), "provisioning": meters.model_of(_scheduled(row)), "zone": words.spot(row),
@@ -110,20 +116,21 @@ def _quiet(row: Row, seen: Seen, cpu: Any, sent: Any) -> bool:
 def _gpu_idle(row: Row, seen: Seen) -> Waste | None:
     if not _runs(row) or not _gpu(row) or not _quiet(row, seen, CPU_3, SENT_3) or seen.metric(GPU, row) > 1:
         return None
-    return Waste(f"its GPUs, CPU and network rested for 3 days ({_type(row)})", priced(row), evidence=_facts(row))
+    return Waste(f"its GPUs, CPU and network rested for 3 days ({_type(row)})", priced(row), until=_end(row),
+                 evidence=_facts(row))  # fmt: skip
 
 
 def _tpu_idle(row: Row, seen: Seen) -> Waste | None:
     if not _runs(row) or not _tpu(row) or not _quiet(row, seen, CPU_3, SENT_3):
         return None
-    return Waste(f"its CPU and network rested for 3 days ({_type(row)})", priced(row),
+    return Waste(f"its CPU and network rested for 3 days ({_type(row)})", priced(row), until=_end(row),
                  evidence=_facts(row))  # fmt: skip
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
     if not _runs(row) or _gpu(row) or _tpu(row) or not _quiet(row, seen, CPU, SENT):
         return None
-    return Waste("under 3 % CPU and 1 KB/s for 14 days", priced(row), evidence=_facts(row))
+    return Waste("under 3 % CPU and 1 KB/s for 14 days", priced(row), until=_end(row), evidence=_facts(row))
 
 
 def _no_end(row: Row, seen: Seen) -> Waste | None:
