@@ -12,6 +12,9 @@ from clouds.errors import CloudError
 from clouds.replay.fixtures import Fixture, Scenario, names, plain
 from clouds.replay.seam import Answer, Request
 
+REFUSED = frozenset({401, 403})
+"""Statuses that say who may, and nothing of what is there."""
+
 
 class NotRecorded(CloudError):
     """A replay was asked for something that nobody recorded."""
@@ -28,12 +31,14 @@ class Replay:
     def __init__(self, scenarios: Iterable[Scenario], first: Iterable[Scenario] = ()) -> None:
         """Fixtures of later scenarios continue the sequences of earlier ones.
 
-        Those of `first`, one coherent account, answer whatever they can; only what they lack is looked for elsewhere.
+        Those of `first`, one coherent account, answer whatever they can; only what they lack is looked for elsewhere,
+        and what somebody else was refused is no answer for it.
         """
         self.sent: list[Request] = []
         self.missed: list[Request] = []
         leading = tuple(fixture for scenario in first for fixture in scenario.fixtures)
-        self._fixtures = (*leading, *(fixture for scenario in scenarios for fixture in scenario.fixtures))
+        others = (fixture for scenario in scenarios for fixture in scenario.fixtures)
+        self._fixtures = (*leading, *(each for each in others if not leading or each.answer.status not in REFUSED))
         self._leading = len(leading)
         self._served: Counter[tuple[int, str]] = Counter()
         self._lock = Lock()

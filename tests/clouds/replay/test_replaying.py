@@ -1,13 +1,25 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from clouds.aws.checks import PACK
 from clouds.errors import InvalidInput
-from clouds.replay import VARIABLE, Request, replay_of, replaying
+from clouds.replay import (
+    VARIABLE,
+    Answer,
+    Fixture,
+    NotRecorded,
+    Origin,
+    Replay,
+    Request,
+    Scenario,
+    replay_of,
+    replaying,
+)
 
 
 def test_without_the_variable_the_network_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +61,22 @@ def test_an_account_folder_answers_before_all_other_scenarios_and_lacks_are_foun
     assert player is not None
     assert [player.before(Request("s3", "ListBuckets")).body for _ in range(2)] == [{"of": "one"}] * 2
     assert player.before(Request("s3", "GetCallerIdentity")).body == {"of": "a_denied_one"}
+
+
+@pytest.mark.parametrize(("status", "answers"), [(403, False), (401, False), (404, True), (200, True)])
+def test_what_another_account_was_refused_is_no_answer_for_the_one_that_is_whole(status: int, answers: bool) -> None:
+    def scenario(name: str, operation: str, answer: Answer) -> Scenario:
+        return Scenario(
+            Path(name), Origin("documentation", "a test", date(2026, 11, 29)), (Fixture(name, "s3", operation, answer),)
+        )
+
+    others, whole = [scenario("o", "GetBucketTagging", Answer(status))], [scenario("w", "ListBuckets", Answer())]
+    assert Replay(others).before(Request("s3", "GetBucketTagging")).status == status
+    if answers:
+        assert Replay(others, whole).before(Request("s3", "GetBucketTagging")).status == status
+    else:
+        with pytest.raises(NotRecorded):
+            Replay(others, whole).before(Request("s3", "GetBucketTagging"))
 
 
 def test_the_bundled_scan_of_aws_looks_where_its_answers_were_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
