@@ -1,100 +1,14 @@
-"""Kubernetes control planes without nodes, container services that do nothing, images that nobody pulls."""
+"""Container services that answer nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.ec2_reads import INSTANCES
 from clouds.aws.checks.metrics import usage
-from clouds.aws.checks.steps import gone, step, until
+from clouds.aws.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
-
-EKS_CLUSTERS = Listing("eks", "ListClusters", "clusters")
-EKS_CLUSTER = Detail(EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, _at: {"name": rows[0]}, rows="cluster")
-NODE_GROUPS = Detail(
-    EKS_CLUSTER, "eks", "ListNodegroups", lambda rows, _at: {"clusterName": rows[0]["name"]}, rows="nodegroups"
-)
-FARGATE = Detail(
-    EKS_CLUSTER,
-    "eks",
-    "ListFargateProfiles",
-    lambda rows, _at: {"clusterName": rows[0]["name"]},
-    rows="fargateProfileNames",
-)
-EKS = Kind(
-    name="EKS cluster",
-    of=EKS_CLUSTER,
-    id=lambda row, _at: row["arn"],
-    label=lambda row: row["name"],
-    created=lambda row: row["createdAt"],
-    tags=words.tags,
-)
-
-
-def _clusters_of(row: Row) -> Iterable[Any]:
-    """The Kubernetes clusters that an instance is a node of, whoever started it."""
-    if row["State"]["Name"] not in ("pending", "running", "stopping", "stopped"):
-        return []
-    return [key.rsplit("/", 1)[-1] for key in words.tags(row) if key.startswith("kubernetes.io/cluster/")]
-
-
-def _no_nodes(row: Row, seen: Seen) -> Waste | None:
-    if row["status"] != "ACTIVE" or row.get("computeConfig", {}).get("enabled") or row.get("connectorConfig"):
-        return None
-    if seen.of(NODE_GROUPS, row) or seen.of(FARGATE, row) or row.get("remoteNetworkConfig"):
-        return None
-    if row["name"] in seen.index(INSTANCES, _clusters_of):
-        return None
-    extended = row.get("upgradePolicy", {}).get("supportType") == "EXTENDED"
-    return Waste(
-        reason=f"runs no node: no node group, no Fargate profile, no machine of its own (Kubernetes {row['version']})",
-        meters=(Meter("eks/cluster", "hour"),),
-        bound="at least" if extended else "exact",
-        evidence={"version": row["version"], "support": "extended" if extended else "standard"},
-    )
-
-
-def _delete_cluster(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    name = {"name": doomed.row["name"]}
-    return (
-        step(
-            "delete",
-            f"delete cluster {doomed.name} with everything that is declared in it",
-            "eks.DeleteCluster",
-            name,
-            "cannot be undone",
-            until=gone("eks.DescribeCluster", name, "cluster.status", seconds=3600),
-        ),
-    )
-
-
-NO_NODES = WasteCheck(
-    id="eks-idle-cluster",
-    title="Kubernetes cluster without a node",
-    kind=EKS,
-    reads=(NODE_GROUPS, FARGATE, INSTANCES),
-    judge=_no_nodes,
-    why="The control plane is billed by the hour, whether a node is there or not.",
-    spares=(
-        "a node group, whatever its size is now",
-        "a Fargate profile",
-        "EKS Auto Mode, or hybrid nodes",
-        "an instance tagged as a node of it, also a stopped one",
-        "younger than 7 days",
-    ),
-    unchecked=("the surcharge of an old version under extended support",),
-    meter="EKS cluster hours, without the surcharge of extended support",
-    min_age=timedelta(days=7),
-    remove=_delete_cluster,
-    reversal="cannot be undone",
-    recovery="A new cluster has another endpoint, and everything has to be deployed into it again.",
-    order=26,
-    steps=("eks.DeleteCluster", "eks.DescribeCluster"),
-)
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 ECS_CLUSTERS = Listing("ecs", "ListClusters", "clusterArns")
 ECS_LIST = Detail(ECS_CLUSTERS, "ecs", "ListServices", lambda rows, _at: {"cluster": rows[0]}, rows="serviceArns")
@@ -178,21 +92,55 @@ SERVICE_CPU = usage(
     unit="percent",
     source="ECS docs, service metrics: emitted every minute while tasks run",
 )
-SERVICE_REQUESTS = usage(
+
+
+def target_groups(row: Row) -> list[str]:
+    """The target groups that a service's tasks are in: with blue and green deployments either may have the traffic."""
+    parts = [part for each in row.get("loadBalancers", ()) for part in (each, each.get("advancedConfiguration") or {})]
+    found = [part.get(name) for part in parts for name in ("targetGroupArn", "alternateTargetGroupArn")]
+    return list(dict.fromkeys(each for each in found if each))
+
+
+TARGETS = Detail(
+    ECS_SERVICE,
+    "elbv2",
+    "DescribeTargetGroups",
+    lambda rows, _at: {"TargetGroupArns": target_groups(rows[0])},
+    rows="TargetGroups",
+    when=serving,
+)
+
+
+def of_requests(group: Row) -> bool:
+    """Whether a target group is an Application Load Balancer's: those of other balancers have no request count."""
+    return group["Protocol"] in ("HTTP", "HTTPS")
+
+
+# Requests of one target group are counted with its balancer beside it (Application Load Balancer docs, dimensions).
+TARGET_REQUESTS = usage(
     "AWS/ApplicationELB",
     "RequestCount",
-    ECS_SERVICE,
+    TARGETS,
     by=lambda row: [
-        {"TargetGroup": each["targetGroupArn"].split(":", 5)[5]}
-        for each in row.get("loadBalancers", ())
-        if each.get("targetGroupArn")
+        {"TargetGroup": row["TargetGroupArn"].split(":", 5)[5], "LoadBalancer": each.split(":loadbalancer/", 1)[1]}
+        for each in row["LoadBalancerArns"]
     ],
     days=14,
     absent="zero",
-    when=serving,
+    when=lambda row: of_requests(row) and bool(row.get("LoadBalancerArns")),
     unit="requests",
     source="Application Load Balancer docs: RequestCount is reported when it is not zero",
 )
+
+
+def _asked(row: Row, seen: Seen) -> bool | None:
+    """Whether a request came through any of its target groups; None where a balancer does not count them."""
+    groups = seen.of(TARGETS, row)
+    if len(groups) < len(target_groups(row)):
+        raise Unresolved("not all of its target groups are there")
+    if not all(map(of_requests, groups)):
+        return None
+    return any(seen.metric(TARGET_REQUESTS, each) for each in groups if each.get("LoadBalancerArns"))
 
 
 def _fargate(task: Row) -> str:
@@ -207,10 +155,10 @@ def _service(row: Row, seen: Seen) -> Waste | None:
     if not serving(row):
         return None
     cpu = seen.metric(SERVICE_CPU, row)
-    if cpu >= 2 or seen.metric(SERVICE_REQUESTS, row):
+    if cpu >= 2 or _asked(row, seen) is not False:
         return None
     count, held = row["runningCount"], ", ".join(sorted(providers(row))) or f"launch type {row['launchType']}"
-    reason = f"{count} tasks, no request in 14 days and CPU never above {cpu:.1f} %"
+    reason = f"{count} task{'s' if count != 1 else ''}, no request in 14 days and CPU never above {cpu:.1f} %"
     about = {"tasks": count, "runs on": held, "highest CPU percent": round(cpu, 2)}
     if not on_fargate(row):
         return Waste(reason=f"{reason}; its instances bill, and are judged by themselves", free=True, evidence=about)
@@ -250,12 +198,13 @@ SERVICE_IDLE = WasteCheck(
     id="ecs-service-idle",
     title="Container service that answers nothing",
     kind=SERVICE,
-    reads=(TASK, SERVICE_CPU, SERVICE_REQUESTS),
+    reads=(TASK, SERVICE_CPU, TARGETS, TARGET_REQUESTS),
     judge=_service,
     why="A Fargate task is billed by the second for its CPU and memory, whether a request comes or not; a task on "
     "instances keeps them up.",
     spares=(
         "without a load balancer: a worker's queue is not seen",
+        "behind a Network or Gateway Load Balancer, which counts no requests",
         "a daemon, which has one task on each instance",
         "on machines of one's own (launch type EXTERNAL)",
         "a request in 14 days",
@@ -269,4 +218,4 @@ SERVICE_IDLE = WasteCheck(
     order=24,
     steps=("ecs.UpdateService", "ecs.DescribeServices"),
 )
-CHECKS = (NO_NODES, SERVICE_IDLE)
+CHECKS = (SERVICE_IDLE,)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clouds.aws.checks.containers import target_groups
 from clouds.replay import Answer, Fixture, Scenario, load
 from tests.clouds.aws.checks.stage import FIXTURES, Account
 from tests.clouds.aws.checks.test_unknown import DENIED, with_answer
@@ -101,3 +102,37 @@ def test_a_denied_read_of_a_service_on_instances_is_unread_and_never_clean(denie
 def test_the_cleanup_of_a_service_on_instances_sets_its_wanted_tasks_to_none(account: Account) -> None:
     found = account.scan(CHECK, load(ON_INSTANCES))
     assert [(each.removable, each.reversal, each.stays) for each in found.findings] == [(True, "can be undone", "")]
+
+
+def grouped(scenario: Scenario, *groups: dict[str, Any]) -> Scenario:
+    """The scenario with other target groups than its one."""
+
+    def change(each: Fixture) -> Fixture:
+        first = each.answer.body["TargetGroups"][0]
+        return replace(
+            each, parameters=None, answer=replace(each.answer, body={"TargetGroups": [{**first, **x} for x in groups]})
+        )
+
+    return with_answer(scenario, "elbv2.DescribeTargetGroups", change)
+
+
+@pytest.mark.parametrize("protocol", ["TCP", "UDP", "TLS", "GENEVE"])
+def test_a_service_behind_a_balancer_that_counts_no_requests_is_left_alone(protocol: str, account: Account) -> None:
+    found = account.scan(CHECK, grouped(load(FIXTURES / CHECK / "answers_nothing"), {"Protocol": protocol}))
+    assert (found.findings, found.complete) == ((), True)
+
+
+def test_a_target_group_without_a_balancer_lets_no_request_through(account: Account) -> None:
+    found = account.scan(CHECK, grouped(load(FIXTURES / CHECK / "answers_nothing"), {"LoadBalancerArns": []}))
+    assert [each.usd_per_month for each in found.findings] == [72.08]
+
+
+def test_a_service_of_which_a_target_group_is_gone_is_unresolved_and_not_idle(account: Account) -> None:
+    found = account.scan(CHECK, grouped(load(FIXTURES / CHECK / "answers_nothing")))
+    assert (found.findings, found.complete) == ((), False)
+    assert [gap.reason for gap in found.unresolved] == ["not all of its target groups are there"]
+
+
+def test_both_target_groups_of_a_blue_and_green_deployment_are_asked() -> None:
+    row = {"loadBalancers": [{"targetGroupArn": "a", "advancedConfiguration": {"alternateTargetGroupArn": "b"}}, {}]}
+    assert target_groups(row) == ["a", "b"]

@@ -104,3 +104,28 @@ def test_a_service_whose_old_id_names_no_cluster_is_not_gone_when_one_cluster_do
     old, new = "arn:aws:ecs:us-east-1:123456789012:service/web", "arn:aws:ecs:us-east-1:123456789012:service/prod/web"
     answer = {"services": [], "failures": [{"arn": each, "reason": "MISSING"} for each in (old, new)]}
     assert words.lost(answer) == (f"MISSING {old}",)
+
+
+@pytest.mark.parametrize("odd", [None, "4", [4], True])
+@pytest.mark.parametrize(
+    ("check", "read", "field"),
+    [
+        ("kinesis-idle", "kinesis.DescribeStreamSummary", "OpenShardCount"),
+        ("redshift-idle", "redshift.DescribeClusters", "NumberOfNodes"),
+        ("sm-warm-pool", "sagemaker.DescribeTrainingJob", "InstanceCount"),
+    ],
+)
+def test_a_quantity_that_is_no_number_is_unread_and_ends_no_scan(
+    check: str, read: str, field: str, odd: Any, account: Account
+) -> None:
+    def set_to(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: odd if key == field else set_to(each) for key, each in value.items()}
+        return [set_to(each) for each in value] if isinstance(value, list) else value
+
+    def change(each: Fixture) -> Fixture:
+        return replace(each, answer=replace(each.answer, body=set_to(each.answer.body)))
+
+    result = account.scan(check, with_answer(waste(check), read, change))
+    assert (result.findings, result.complete) == ((), False)
+    assert {gap.call for gap in result.unread} == {read}

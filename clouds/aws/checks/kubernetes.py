@@ -1,0 +1,98 @@
+"""Kubernetes control planes without a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from clouds.aws.checks import words
+from clouds.aws.checks.ec2_reads import INSTANCES
+from clouds.aws.checks.steps import gone, step
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+
+EKS_CLUSTERS = Listing("eks", "ListClusters", "clusters")
+EKS_CLUSTER = Detail(EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, _at: {"name": rows[0]}, rows="cluster")
+NODE_GROUPS = Detail(
+    EKS_CLUSTER, "eks", "ListNodegroups", lambda rows, _at: {"clusterName": rows[0]["name"]}, rows="nodegroups"
+)
+FARGATE = Detail(
+    EKS_CLUSTER,
+    "eks",
+    "ListFargateProfiles",
+    lambda rows, _at: {"clusterName": rows[0]["name"]},
+    rows="fargateProfileNames",
+)
+EKS = Kind(
+    name="EKS cluster",
+    of=EKS_CLUSTER,
+    id=lambda row, _at: row["arn"],
+    label=lambda row: row["name"],
+    created=lambda row: row["createdAt"],
+    tags=words.tags,
+)
+
+
+def _clusters_of(row: Row) -> Iterable[Any]:
+    """The Kubernetes clusters that an instance is a node of, whoever started it."""
+    if row["State"]["Name"] not in ("pending", "running", "stopping", "stopped"):
+        return []
+    return [key.rsplit("/", 1)[-1] for key in words.tags(row) if key.startswith("kubernetes.io/cluster/")]
+
+
+def _no_nodes(row: Row, seen: Seen) -> Waste | None:
+    if row["status"] != "ACTIVE" or row.get("computeConfig", {}).get("enabled") or row.get("connectorConfig"):
+        return None
+    if seen.of(NODE_GROUPS, row) or seen.of(FARGATE, row) or row.get("remoteNetworkConfig"):
+        return None
+    if row["name"] in seen.index(INSTANCES, _clusters_of):
+        return None
+    extended = row.get("upgradePolicy", {}).get("supportType") == "EXTENDED"
+    return Waste(
+        reason=f"runs no node: no node group, no Fargate profile, no machine of its own (Kubernetes {row['version']})",
+        meters=(Meter("eks/cluster", "hour"),),
+        bound="at least" if extended else "exact",
+        evidence={"version": row["version"], "support": "extended" if extended else "standard"},
+        blocked="its deletion protection is on" if row.get("deletionProtection") else "",
+    )
+
+
+def _delete_cluster(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    name = {"name": doomed.row["name"]}
+    return (
+        step(
+            "delete",
+            f"delete cluster {doomed.name} with everything that is declared in it",
+            "eks.DeleteCluster",
+            name,
+            "cannot be undone",
+            until=gone("eks.DescribeCluster", name, "cluster.status", seconds=3600),
+        ),
+    )
+
+
+NO_NODES = WasteCheck(
+    id="eks-idle-cluster",
+    title="Kubernetes cluster without a node",
+    kind=EKS,
+    reads=(NODE_GROUPS, FARGATE, INSTANCES),
+    judge=_no_nodes,
+    why="The control plane is billed by the hour, whether a node is there or not.",
+    spares=(
+        "a node group, whatever its size is now",
+        "a Fargate profile",
+        "EKS Auto Mode, or hybrid nodes",
+        "an instance tagged as a node of it, also a stopped one",
+        "younger than 7 days",
+    ),
+    unchecked=("the surcharge of an old version under extended support",),
+    meter="EKS cluster hours, without the surcharge of extended support",
+    min_age=timedelta(days=7),
+    remove=_delete_cluster,
+    reversal="cannot be undone",
+    recovery="A new cluster has another endpoint, and everything has to be deployed into it again.",
+    order=26,
+    steps=("eks.DeleteCluster", "eks.DescribeCluster"),
+)
+CHECKS = (NO_NODES,)
