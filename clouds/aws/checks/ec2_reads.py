@@ -141,6 +141,16 @@ def system_part(platform: str | None) -> str:
     return "" if plain else f"/{str(platform).lower().replace(' ', '-').replace('/', '-')}"
 
 
+def instance_meters(row: Row) -> tuple[Meter, ...]:
+    """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
+    if row.get("Placement", {}).get("Tenancy") == "host":
+        return ()  # its host is billed, whatever runs on it
+    market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
+    shared = row.get("Placement", {}).get("Tenancy", "default") == "default"
+    system = system_part(row.get("PlatformDetails")) + ("" if shared else "/dedicated")
+    return (Meter(f"ec2/{row['InstanceType']}{system}/{market}", "hour"),)
+
+
 def attached_to(row: Row) -> Iterable[Any]:
     """The instances that a volume is attached to."""
     return [each["InstanceId"] for each in row.get("Attachments", ()) if each.get("InstanceId")]

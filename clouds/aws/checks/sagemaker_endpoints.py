@@ -77,9 +77,8 @@ REAL_TIME = Kind(
 _BY_ENDPOINT = words.by("EndpointName")
 
 
-def placed(row: Row, seen: Seen) -> list[tuple[str, int]]:
+def placed(row: Row, config: Row) -> list[tuple[str, int]]:
     """(instance type, how many) of everything that an endpoint holds, by the type that was placed."""
-    config = seen.one(CONFIG, row) or {}
     types = {
         each["VariantName"]: each
         for each in (*config.get("ProductionVariants", ()), *config.get("ShadowProductionVariants", ()))
@@ -93,6 +92,24 @@ def placed(row: Row, seen: Seen) -> list[tuple[str, int]]:
             held = [(name, variant["CurrentInstanceCount"])]
         found += held
     return found
+
+
+def hosting_meters(row: Row, config: Row) -> tuple[Meter, ...]:
+    """What an endpoint costs: the hours of its instances, and the volume that its configuration gives to each."""
+    meters = [Meter(f"sagemaker-hosting/{name}/on-demand", "hour", count) for name, count in placed(row, config)]
+    by_name = {each["VariantName"]: each for each in config.get("ProductionVariants", ())}
+    for variant in _instances(row):
+        size = by_name.get(variant["VariantName"], {}).get("VolumeSizeInGB")
+        if size:
+            meters.append(
+                Meter("sagemaker-hosting/endpoint-volume", "GB-month", size * variant["CurrentInstanceCount"])
+            )
+    return tuple(meters)
+
+
+def shown(row: Row, config: Row) -> str:
+    """What an endpoint holds in words: "2 x ml.g5.xlarge"."""
+    return ", ".join(f"{count} x {name}" for name, count in placed(row, config))
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
@@ -113,22 +130,13 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
             requests += seen.metric(BACKLOG, row)
     if requests:
         return None
-    held = placed(row, seen)
     config = seen.one(CONFIG, row) or {}
-    meters = [Meter(f"sagemaker-hosting/{name}/on-demand", "hour", count) for name, count in held]
-    by_name = {each["VariantName"]: each for each in config.get("ProductionVariants", ())}
-    for variant in _instances(row):
-        size = by_name.get(variant["VariantName"], {}).get("VolumeSizeInGB")
-        if size:
-            meters.append(
-                Meter("sagemaker-hosting/endpoint-volume", "GB-month", size * variant["CurrentInstanceCount"])
-            )
-    shown = ", ".join(f"{count} x {name}" for name, count in held)
+    held = shown(row, config)
     return Waste(
-        reason=f"no request in 7 days; holds {shown}",
-        meters=tuple(meters),
+        reason=f"no request in 7 days; holds {held}",
+        meters=hosting_meters(row, config),
         holds=tuple(each["InferenceComponentArn"] for each in components),
-        evidence={"status": row["EndpointStatus"], "instances": shown, "components": len(components)},
+        evidence={"status": row["EndpointStatus"], "instances": held, "components": len(components)},
     )
 
 
