@@ -16,7 +16,7 @@ from clouds.aws.checks.ec2_reads import (
 )
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Listing, Meter, Row, Seen, Unseen, Waste, WasteCheck
 
 # Public IPv4 is billed by VPC since February 2024: $0.005 an hour, idle or in use (AWS announcement, July 2023).
 IPV4 = Meter("vpc/public-ipv4", "hour")
@@ -40,12 +40,22 @@ def _nat_addresses(row: Row) -> Iterable[Any]:
     return [each["AllocationId"] for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
 
 
+def _of_a_gateway(allocation: str, seen: Seen) -> bool:
+    """Whether a NAT gateway names an address that is listed without its association (an emulator's, 2026-11-29).
+
+    AWS itself always lists the association and releases no address in use: without the gateways it decides.
+    """
+    try:
+        return allocation in seen.index(NAT_GATEWAYS, _nat_addresses)
+    except Unseen:  # the scan names it as unread
+        return False
+
+
 def _unassociated(row: Row, seen: Seen) -> Waste | None:
     if row.get("AssociationId") or row.get("InstanceId") or row.get("NetworkInterfaceId") or own_pool(row):
         return None
     allocation = row.get("AllocationId")
-    # An address of a NAT gateway may be listed without its association (seen with an emulator, 2026-11-29).
-    if allocation and allocation in seen.index(NAT_GATEWAYS, _nat_addresses):
+    if allocation and _of_a_gateway(allocation, seen):
         return None
     return Waste(
         reason="belongs to nothing",
@@ -164,9 +174,18 @@ def _endpoint_interfaces(row: Row) -> Iterable[Any]:
 
 
 def _made_by_a_service(row: Row, seen: Seen) -> bool:
-    """Whether a NAT gateway or an endpoint names it: AWS marks those as managed, an emulator does not (2026-11-30)."""
+    """Whether a NAT gateway or an endpoint names it: AWS marks those as managed, an emulator does not (2026-11-30).
+
+    Without them AWS's own mark decides; AWS deletes no interface that a service holds.
+    """
     name = row["NetworkInterfaceId"]
-    return name in seen.index(NAT_GATEWAYS, _nat_interfaces) or name in seen.index(ENDPOINTS, _endpoint_interfaces)
+    for read, by in ((NAT_GATEWAYS, _nat_interfaces), (ENDPOINTS, _endpoint_interfaces)):
+        try:
+            if name in seen.index(read, by):
+                return True
+        except Unseen:  # the scan names it as unread
+            continue
+    return False
 
 
 def _interface(row: Row, seen: Seen) -> Waste | None:

@@ -52,8 +52,13 @@ def bound(row: Row) -> Bound:
     return "at least" if row.get("Iops") and str(row.get("StorageType", "")).startswith("io") else "exact"
 
 
+def _replica(row: Row) -> bool:
+    """Whether it copies another instance, or a Multi-AZ cluster: it is there to be promoted."""
+    return bool(row.get("ReadReplicaSourceDBInstanceIdentifier") or row.get("ReadReplicaSourceDBClusterIdentifier"))
+
+
 def _idle(row: Row, seen: Seen) -> Waste | None:
-    if row["DBInstanceStatus"] != "available" or row.get("ReadReplicaSourceDBInstanceIdentifier"):
+    if row["DBInstanceStatus"] != "available" or _replica(row):
         return None
     if row.get("DBClusterIdentifier"):
         return None  # judged as a cluster by whoever runs it: members share connections
@@ -128,7 +133,7 @@ def _stopped(row: Row, _seen: Seen) -> Waste | None:
     meters = storage(row)
     when = row.get("AutomaticRestartTime")
     return Waste(
-        reason=f"stopped; its {row.get('AllocatedStorage')} GB are billed, and RDS starts it by itself"
+        reason=f"stopped; its {row.get('AllocatedStorage') or 'unknown'} GB are billed, and RDS starts it by itself"
         + (f" at {when}" if when else " after 7 days"),
         meters=meters,
         bound=bound(row),
@@ -237,11 +242,17 @@ def _cluster_orphan(row: Row, seen: Seen) -> Waste | None:
     if row["DBClusterIdentifier"] in seen.index(CLUSTERS, _cluster):
         return None
     size = row.get("AllocatedStorage") or 0
+    # Aurora, whose storage grows by itself, answers 1 (or 0) whatever it holds (RDS API, DBCluster): not a size.
+    known = size > 1
     return Waste(
-        reason=f"its cluster {row['DBClusterIdentifier']} is gone",
-        meters=(Meter("aurora-snapshot/backup", "GB-month", size),) if size else (),
+        reason=f"its cluster {row['DBClusterIdentifier']} is gone" + ("" if known else "; AWS does not say its size"),
+        meters=(Meter("aurora-snapshot/backup", "GB-month", size),) if known else (),
         bound="at most",
-        evidence={"cluster": row["DBClusterIdentifier"], "engine": row["Engine"], "GB at most": size},
+        evidence={
+            "cluster": row["DBClusterIdentifier"],
+            "engine": row["Engine"],
+            "GB at most": size if known else None,
+        },
     )
 
 

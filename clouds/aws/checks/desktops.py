@@ -39,7 +39,11 @@ def _desktop_key(row: Row) -> Iterable[Any]:
 
 def _desktop(row: Row, seen: Seen) -> Waste | None:
     about = row.get("WorkspaceProperties", {})
-    if about.get("RunningMode") != "ALWAYS_ON" or row["State"] not in ("AVAILABLE", "UNHEALTHY", "IMPAIRED"):
+    if row["State"] not in ("AVAILABLE", "UNHEALTHY", "IMPAIRED"):
+        return None
+    if not about.get("RunningMode"):
+        raise Unresolved("AWS does not say whether it is always on")
+    if about["RunningMode"] != "ALWAYS_ON":
         return None
     status = next(iter(seen.index(STATUS, _desktop_key).get(row["WorkspaceId"], ())), None)
     if status is None or not status.get("LastKnownUserConnectionTimestamp"):

@@ -1,4 +1,4 @@
-"""Capacity that is reserved, dedicated or kept up by a group, and that nothing uses."""
+"""Capacity that is reserved or kept up by a group, and that nothing uses."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from clouds.aws.checks import words
 from clouds.aws.checks.accelerated import accelerated
+from clouds.aws.checks.ec2_hosts import HOST_EMPTY
 from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, group_template, system_part
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
@@ -18,7 +19,10 @@ RESERVATIONS = Listing("ec2", "DescribeCapacityReservations", "CapacityReservati
 RESERVATION = Kind(
     name="capacity reservation",
     of=RESERVATIONS,
-    id=lambda row, _at: row["CapacityReservationArn"],
+    id=lambda row, at: (  # answers of the first months say neither the full id nor the owner
+        row.get("CapacityReservationArn")
+        or words.arn("ec2", at, f"capacity-reservation/{row['CapacityReservationId']}")
+    ),
     label=lambda row: words.named(row, "CapacityReservationId"),
     created=lambda row: row["CreateDate"],
     tags=words.tags,
@@ -34,7 +38,7 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
     free = row["AvailableInstanceCount"]
     if row["State"] != "active" or row.get("ReservationType", "default") != "default" or not free:
         return None
-    if row["OwnerId"] != seen.at.account or row.get("OutpostArn"):
+    if row.get("OwnerId", seen.at.account) != seen.at.account or row.get("OutpostArn"):
         return None
     commitment = row.get("CommitmentInfo") or {}
     end = words.moment(row.get("EndDate"))
@@ -123,62 +127,6 @@ BLOCK_IDLE = WasteCheck(
     reversal="cannot be undone",
     recovery="",
     order=99,
-)
-
-HOSTS = Listing("ec2", "DescribeHosts", "Hosts")
-HOST = Kind(
-    name="dedicated host",
-    of=HOSTS,
-    id=lambda row, at: words.arn("ec2", at, f"dedicated-host/{row['HostId']}"),
-    label=lambda row: words.named(row, "HostId"),
-    created=lambda row: row["AllocationTime"],
-    tags=words.tags,
-)
-
-
-def _empty_host(row: Row, _seen: Seen) -> Waste | None:
-    if row["State"] != "available" or row.get("Instances") or row.get("HostReservationId") or row.get("OutpostArn"):
-        return None
-    about = row.get("HostProperties", {})
-    family = about.get("InstanceFamily") or str(about.get("InstanceType", "")).split(".")[0] or "unknown"
-    return Waste(
-        reason=f"no instance on this {family} host",
-        meters=(Meter(f"ec2-host/{family}", "hour"),),
-        evidence={"family": family, "sockets": about.get("Sockets"), "cores": about.get("Cores")},
-    )
-
-
-def _release_host(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    host = doomed.row["HostId"]
-    return (
-        step(
-            "release",
-            f"release host {doomed.name}",
-            "ec2.ReleaseHosts",
-            {"HostIds": [host]},
-            "can be undone",
-            capacity=True,
-            until=gone(
-                "ec2.DescribeHosts", {"HostIds": [host]}, "Hosts[].State", "released", "released-permanent-failure"
-            ),
-        ),
-    )
-
-
-HOST_EMPTY = WasteCheck(
-    id="dedicated-host-empty",
-    title="Dedicated host without an instance",
-    kind=HOST,
-    judge=_empty_host,
-    why="A dedicated host is billed as a whole by the hour, whatever runs on it.",
-    spares=("covered by a host reservation", "on an Outpost", "younger than a day (Mac hosts are held for 24 hours)"),
-    unchecked=("licences bound to its sockets",),
-    meter="EC2 dedicated host hours by family",
-    remove=_release_host,
-    reversal="can be undone",
-    recovery="Another host can be allocated, if there is capacity then; licences bound to this one must be moved.",
-    order=25,
-    steps=("ec2.ReleaseHosts", "ec2.DescribeHosts"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from clouds.aws.checks import words
@@ -43,6 +44,8 @@ NETWORK = _metric("NetworkIn NetworkOut", 14, "Sum", gpu=False)
 GPU_CPU = _metric("CPUUtilization", 1, "Maximum", gpu=True)
 GPU_NETWORK = _metric("NetworkIn", 1, "Sum", gpu=True)
 MIB = 1024**2
+_ON_PURPOSE = re.compile(r"bastion|jump|vpn|standby|(?<![a-z])nat(?![a-z])")
+"""Machines that are there for when they are needed; "nat" only as a word: there are international ones."""
 
 
 def _hours(row: Row) -> tuple[Meter, ...]:
@@ -58,8 +61,7 @@ def _hours(row: Row) -> tuple[Meter, ...]:
 def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
     if not _running(row) or accelerated(row["InstanceType"]) or not row.get("SourceDestCheck", True):
         return None
-    tags = words.tags(row)
-    if any(word in tags.get("Name", "").lower() for word in ("bastion", "nat", "jump", "vpn", "standby")):
+    if _ON_PURPOSE.search(words.tags(row).get("Name", "").lower()):
         return None
     cpu = seen.metric(CPU, row)
     if cpu >= 5:

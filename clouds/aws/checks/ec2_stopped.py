@@ -21,23 +21,27 @@ from clouds.aws.checks.ec2_reads import (
 )
 from clouds.aws.checks.steps import MARK, call, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed, From, Lookup
-from clouds.models.waste import Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Row, Seen, Unresolved, Unseen, Waste, WasteCheck
 
 
-def held(row: Row, seen: Seen) -> tuple[list[Row], list[Row]]:
-    """What goes with an instance: its own volumes and Elastic IPs, save those that are tagged to be kept."""
+def held(row: Row, seen: Seen) -> tuple[list[Row], list[Row], str]:
+    """What goes with an instance: its own volumes and Elastic IPs, save those that are tagged to be kept.
+
+    That it is stopped is known without them; the third says what could not be read ("" for nothing).
+    """
     name = row["InstanceId"]
-    volumes = [
-        each
-        for each in seen.index(VOLUMES, attached_to).get(name, ())
-        if not words.kept(each) and set(attached_to(each)) == {name}
-    ]
-    addresses = [
-        each
-        for each in seen.index(ADDRESSES, address_of).get(name, ())
-        if not words.kept(each) and not own_pool(each) and each.get("AllocationId")
-    ]
-    return volumes, addresses
+    unread = []
+    try:
+        disks = seen.index(VOLUMES, attached_to).get(name, ())
+    except Unseen:  # the scan names it as unread
+        disks, unread = (), ["volumes"]
+    try:
+        owned = seen.index(ADDRESSES, address_of).get(name, ())
+    except Unseen:
+        owned, unread = (), [*unread, "addresses"]
+    volumes = [each for each in disks if not words.kept(each) and set(attached_to(each)) == {name}]
+    addresses = [each for each in owned if not words.kept(each) and not own_pool(each) and each.get("AllocationId")]
+    return volumes, addresses, " and ".join(unread)
 
 
 def _stopped(row: Row, seen: Seen) -> Waste | None:
@@ -47,18 +51,24 @@ def _stopped(row: Row, seen: Seen) -> Waste | None:
     if scheduled(tags) or grouped(tags) or row.get("HibernationOptions", {}).get("Configured"):
         return None
     at = stopped_at(row)
-    if at is not None and seen.now - at < timedelta(days=30):
+    if at is None:
+        raise Unresolved("AWS does not say when it was stopped: it may have been yesterday")
+    if seen.now - at < timedelta(days=30):
         return None
-    volumes, addresses = held(row, seen)
+    volumes, addresses, unread = held(row, seen)
     ids = (*(seen.id(VOLUME, each) for each in volumes), *(seen.id(ADDRESS, each) for each in addresses))
     meters = (*(meter for each in volumes for meter in volume_meters(each)), *(IPV4 for _ in addresses))
     left = [each["VolumeId"] for each in volumes if not each["Attachments"][0].get("DeleteOnTermination")]
-    days = (seen.now - at).days if at else None
+    days = (seen.now - at).days
+    pays = f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses"
+    if unread:
+        pays = f"its {unread} could not be read, so what it still pays for is not known whole"
     return Waste(
-        reason=f"stopped {f'{days} days ago' if days is not None else 'at a time that is not known'}; "
-        f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses",
+        reason=f"stopped {days} days ago; {pays}",
         meters=meters,
-        free=not meters,
+        free=not meters and not unread,
+        bound="at least" if unread else "exact",
+        blocked=f"its {unread} could not be read, so nobody knows what goes with it" if unread else "",
         holds=ids,
         evidence={
             "stopped days ago": days,

@@ -75,10 +75,15 @@ def _key(row: Row, seen: Seen) -> Waste | None:
             reason = f"not used since its use is on record, {words.days_since(seen, begun)} days"
         else:
             reason = "never used"
+    copies = [each.get("Region", "?") for each in row.get("MultiRegionConfiguration", {}).get("ReplicaKeys") or ()]
     return Waste(
         reason=f"{reason}; {row['KeyState'].lower()}, no grant, and nothing that is listed is encrypted with it",
         meters=(Meter("kms/key", "key-month"),),
         evidence={"state": row["KeyState"], "spec": row.get("KeySpec", ""), "last used": str(used or "not on record")},
+        # Its deletion would wait for that of every replica, and each region has a last use of its own (KMS docs).
+        blocked=f"it has replicas in {', '.join(copies)}, whose use is not looked at: judge those first"
+        if copies
+        else "",
     )
 
 
@@ -157,6 +162,8 @@ def _secret(row: Row, seen: Seen) -> Waste | None:
             "last accessed": str(row.get("LastAccessedDate", "never")),
             "changed": str(row.get("LastChangedDate", "")),
         },
+        # AWS deletes no primary that has replicas, and a read of a replica is on record in its own region only.
+        blocked="it is replicated to other regions, whose reads are not looked at" if row.get("PrimaryRegion") else "",
     )
 
 
@@ -191,7 +198,7 @@ SECRET_UNUSED = WasteCheck(
 ZONES = Listing("route53", "ListHostedZones", "HostedZones", once=True)
 RECORDS = Detail(
     ZONES, "route53", "ListResourceRecordSets", lambda rows, _at: {"HostedZoneId": rows[0]["Id"].rsplit("/", 1)[-1]},
-    rows="ResourceRecordSets", when=lambda row: row.get("ResourceRecordSetCount", 3) <= 2,
+    rows="ResourceRecordSets", when=lambda row: row.get("ResourceRecordSetCount", 0) <= 2,
 )  # fmt: skip
 ZONE = Kind(
     name="hosted zone",
@@ -216,7 +223,7 @@ def _registered(row: Row) -> bool:
 
 
 def _empty_zone(row: Row, seen: Seen) -> Waste | None:
-    if row.get("Config", {}).get("PrivateZone") or row.get("ResourceRecordSetCount", 3) > 2 or _registered(row):
+    if row.get("Config", {}).get("PrivateZone") or row.get("ResourceRecordSetCount", 0) > 2 or _registered(row):
         return None
     if any(record["Type"] not in ("NS", "SOA") for record in seen.of(RECORDS, row)):
         return None

@@ -20,7 +20,7 @@ from clouds.aws.checks.ec2_reads import ADDRESS, ADDRESSES, ec2_id
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Unresolved, Unseen, Waste, WasteCheck
 
 ROUTES = Listing("ec2", "DescribeRouteTables", "RouteTables")
 NAT = Kind(
@@ -59,17 +59,21 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
     except Unresolved:
         if routed:
             raise
-    known = seen.index(ADDRESSES, address_key)
+    try:
+        known = seen.index(ADDRESSES, address_key)
+    except Unseen:  # the scan names it as unread; the gateway can go without them
+        known = None
     own = [
         address
         for each in row.get("NatGatewayAddresses", ())
-        for address in known.get(each.get("AllocationId"), ())
+        for address in (known or {}).get(each.get("AllocationId"), ())
         if not own_pool(address) and not words.kept(address)
     ]
     return Waste(
         reason="no byte passed in 7 days" if routed else "no route leads to it",
         meters=(Meter("nat-gateway/hour", "hour"), *(IPV4 for _ in own)),
         holds=tuple(seen.id(ADDRESS, each) for each in own),
+        bound="exact" if known is not None else "at least",
         evidence={
             "subnet": row["SubnetId"],
             "routed": routed,

@@ -60,13 +60,14 @@ def _stale_images(row: Row, seen: Seen) -> Waste | None:
     old = [image for image in images if stale(image, seen)]
     if not old:
         return None
-    size = sum(image.get("imageSizeInBytes") or 0 for image in old) / 1024**3
+    sizes = [image.get("imageSizeInBytes") for image in old]
+    size = 0.0 if None in sizes else sum(map(int, sizes)) / 1024**3
     untagged = sum(not image.get("imageTags") for image in old)
     return Waste(
         reason=f"{len(old)} of {len(images)} images were neither pushed nor pulled in {DAYS} days, "
         f"and no lifecycle rule ends them; {untagged} have no tag",
         meters=(Meter("ecr/storage", "GB-month", round(size, 9)),) if size else (),
-        free=not size,
+        free=not size and None not in sizes,
         bound="at most",
         evidence={"stale images": len(old), "images": len(images), "untagged": untagged, "GB at most": round(size, 3)},
     )

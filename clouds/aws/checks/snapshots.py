@@ -160,6 +160,18 @@ def _own_disks(row: Row, seen: Seen) -> list[Row]:
     return found
 
 
+def _bundled(row: Row) -> bool:
+    """Whether an image of instance store lies in a bucket, where S3 bills it."""
+    return bool(row.get("RootDeviceType") == "instance-store" and row.get("ImageLocation"))
+
+
+def _without(row: Row) -> str:
+    """What is said of an image with which no snapshot would go."""
+    return (
+        f"; its bundle {row['ImageLocation'][:100]} is billed by S3" if _bundled(row) else "; no snapshot goes with it"
+    )
+
+
 def _image_unused(row: Row, seen: Seen) -> Waste | None:
     image = row["ImageId"]
     if row.get("Public") or row["State"] != "available" or row.get("ProductCodes") or managed_by(row):
@@ -177,9 +189,9 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason="nothing starts from it"
         + (f", last started {words.days_since(seen, last)} days ago" if last else ", and nothing is known to have")
-        + f"; its {len(ids)} snapshots store up to {size:,.0f} GiB",
+        + (f"; its {len(ids)} snapshots store up to {size:,.0f} GiB" if ids else _without(row)),
         meters=(Meter("ebs-snapshot/standard", "GiB-month", size),) if size else (),
-        free=not size,
+        free=not size and not _bundled(row),
         bound="at most",
         holds=tuple(ids),
         evidence={

@@ -9,7 +9,7 @@ from clouds.aws.checks.ec2_reads import ec2_id
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
 
 VPNS = Listing("ec2", "DescribeVpnConnections", "VpnConnections")
 VPN = Kind(
@@ -37,6 +37,8 @@ def _vpn(row: Row, seen: Seen) -> Waste | None:
     tunnels = row.get("VgwTelemetry", ())
     if row["State"] != "available" or any(each["Status"] == "UP" for each in tunnels):
         return None
+    if not tunnels:
+        raise Unresolved("AWS tells of no tunnel of it, and so neither whether one is up nor how old it is")
     if any(words.older(seen, each.get("LastStatusChange"), days=14) is False for each in tunnels):
         return None  # a tunnel was up within the window, or all of it is younger than that
     if seen.metric(TUNNEL_BYTES, row):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -95,13 +95,17 @@ def named(row: Row, key: str) -> str:
 
 
 def moment(value: Any) -> datetime | None:
-    """A time of an answer: a datetime as botocore parses it, or ISO 8601 text. None for anything else."""
-    if isinstance(value, datetime):
-        return value
+    """A time of an answer: a datetime as botocore parses it, or ISO 8601 text. None for anything else.
+
+    EC2 writes some times as text, and those of client VPNs without a zone: they are UTC (EC2 API reference).
+    """
     try:
-        return datetime.fromisoformat(value) if isinstance(value, str) else None
+        found = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         return None
+    if not isinstance(found, datetime):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def older(seen: Seen, value: Any, **span: float) -> bool | None:

@@ -38,8 +38,17 @@ USUAL = EACH_READ if ALL else INNER[::4]
 """Every fourth read by default, without the listings: that those are denied is a scenario of each check."""
 
 
-NOT_NEEDED = {("asg-gpu-floor", "ec2.DescribeLaunchTemplateVersions")}
-"""The group's own instances say their type: the template is looked at only where there are none."""
+NOT_NEEDED = {
+    ("asg-gpu-floor", "ec2.DescribeLaunchTemplateVersions"),
+    ("eip-unassociated", "ec2.DescribeNatGateways"),
+    ("eni-unused", "ec2.DescribeNatGateways"),
+    ("eni-unused", "ec2.DescribeVpcEndpoints"),
+    ("nat-idle", "ec2.DescribeAddresses"),
+    ("ec2-stopped", "ec2.DescribeVolumes"),
+    ("ec2-stopped", "ec2.DescribeAddresses"),
+}
+"""What is found without them, and named as unread: a group's instances say their type; AWS itself marks an address or
+interface in use; a machine is stopped and a gateway idle whatever hangs on them, which then stays."""
 
 
 def denied_wrongly(check: str, operation: str, result: Scan) -> str:

@@ -1,0 +1,196 @@
+"""What AWS tells of a resource only in part, or with a part that changes the answer.
+
+Made from the scenarios in which each check finds waste: some fields are replaced, as the API reference has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clouds.replay import Fixture, Scenario
+from tests.clouds.aws.checks.stage import Account, waste
+from tests.clouds.aws.checks.test_old_answers import without
+from tests.clouds.aws.checks.test_unknown import DENIED, with_answer
+from tools.waste.records import Scan
+
+
+def having(value: Any, fields: Mapping[str, Any]) -> Any:
+    """An answer whose every object that has these fields, or names them "+field", has them with these values."""
+    if isinstance(value, dict):
+        row = {key: fields.get(key, having(each, fields)) for key, each in value.items()}
+        for name, added in fields.items():
+            beside, _, new = name.partition("+")
+            if new and beside in row:
+                row[new] = added
+        return row
+    return [having(each, fields) for each in value] if isinstance(value, list) else value
+
+
+def changed(check: str, fields: Mapping[str, Any], *left_out: str) -> Scenario:
+    """The scenario of a check with some fields added ("Beside+New"), replaced or left out."""
+
+    def change(each: Fixture) -> Fixture:
+        body = having(each.answer.body, fields)
+        for field in left_out:
+            body = without(body, field)
+        return replace(each, answer=replace(each.answer, body=body))
+
+    scenario = waste(check)
+    return replace(scenario, fixtures=tuple(map(change, scenario.fixtures)))
+
+
+def said(result: Scan) -> list[Any]:
+    """Of each finding what it costs and whether it can be removed; else why it could not be judged."""
+    if result.findings:
+        return [(each.usd_per_month, each.bound, each.removable, each.stays) for each in result.findings]
+    return [gap.reason for gap in (*result.unresolved, *result.unread)]
+
+
+@pytest.mark.parametrize(
+    ("check", "denied", "price", "bound", "removable"),
+    [
+        ("eip-unassociated", ["DescribeNatGateways"], 3.65, "exact", True),
+        ("eni-unused", ["DescribeNatGateways", "DescribeVpcEndpoints"], 0.0, "exact", True),
+        ("nat-idle", ["DescribeAddresses"], 32.85, "at least", True),
+        ("ec2-stopped", ["DescribeVolumes"], 3.65, "at least", False),
+        ("ec2-stopped", ["DescribeAddresses"], 8.0, "at least", False),
+        ("ec2-stopped", ["DescribeAddresses", "DescribeVolumes"], None, "at least", False),
+    ],
+)
+def test_what_is_decided_without_a_read_is_found_although_it_is_denied(
+    check: str, denied: list[str], price: float | None, bound: str, removable: bool, account: Account
+) -> None:
+    scenario = waste(check)
+    for operation in denied:
+        scenario = with_answer(scenario, f"ec2.{operation}", lambda each: replace(each, answer=DENIED, parameters=None))
+    result = account.scan(check, scenario)
+    assert [each[:3] for each in said(result)] == [(price, bound, removable)]
+    assert not result.complete
+    assert {gap.call for gap in result.unread} == {f"ec2.{each}" for each in denied}
+
+
+def test_a_gateway_whose_addresses_cannot_be_read_goes_without_them(account: Account) -> None:
+    scenario = with_answer(
+        waste("nat-idle"), "ec2.DescribeAddresses", lambda each: replace(each, answer=DENIED, parameters=None)
+    )
+    (finding,) = account.scan("nat-idle", scenario).findings
+    assert (finding.holds, finding.evidence["releases"]) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("check", "scenario", "why"),
+    [
+        (
+            "ec2-stopped",
+            changed("ec2-stopped", {"StateTransitionReason": ""}),
+            "AWS does not say when it was stopped: it may have been yesterday",
+        ),
+        (
+            "vpn-idle",
+            changed("vpn-idle", {}, "VgwTelemetry"),
+            "AWS tells of no tunnel of it, and so neither whether one is up nor how old it is",
+        ),
+        (
+            "workspaces-idle",
+            changed("workspaces-idle", {}, "RunningMode"),
+            "AWS does not say whether it is always on",
+        ),
+    ],
+)
+def test_what_aws_does_not_say_is_not_taken_for_idle(
+    check: str, scenario: Scenario, why: str, account: Account
+) -> None:
+    assert said(account.scan(check, scenario)) == [why]
+
+
+@pytest.mark.parametrize(
+    ("check", "fields", "left_out"),
+    [
+        ("capacity-reservation-unused", {}, ("CapacityReservationArn", "OwnerId")),
+        ("dedicated-host-empty", {}, ("AllocationTime",)),
+        ("route53-empty-zone", {}, ("ResourceRecordSetCount",)),
+        ("client-vpn-idle", {"CreationTime": "2026-01-10T08:00:00"}, ()),
+        ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "Alternate"}]}, ()),
+    ],
+)
+def test_what_is_known_otherwise_is_found_all_the_same(
+    check: str, fields: dict[str, Any], left_out: tuple[str, ...], account: Account
+) -> None:
+    now, then = account.found(check), account.scan(check, changed(check, fields, *left_out))
+    assert (then.complete, [(each.resource, each.usd_per_month) for each in then.findings]) == (
+        True,
+        [(now.resource, now.usd_per_month)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "fields"),
+    [
+        ("rds-idle", {"DBInstanceStatus+ReadReplicaSourceDBClusterIdentifier": "orders"}),
+        ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "eu-NAT-2"}]}),
+        ("dedicated-host-empty", {"HostId+MemberOfServiceLinkedResourceGroup": True}),
+    ],
+)
+def test_what_is_there_on_purpose_is_left_alone(check: str, fields: dict[str, Any], account: Account) -> None:
+    result = account.scan(check, changed(check, fields))
+    assert (result.findings, result.complete) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("check", "fields", "price", "stays"),
+    [
+        (
+            "kms-unused",
+            {
+                "KeyManager+MultiRegionConfiguration": {
+                    "MultiRegionKeyType": "PRIMARY",
+                    "ReplicaKeys": [{"Arn": "arn:aws:kms:eu-west-1:123456789012:key/mrk-1", "Region": "eu-west-1"}],
+                }
+            },
+            1.0,
+            "it has replicas in eu-west-1, whose use is not looked at: judge those first",
+        ),
+        (
+            "secret-unused",
+            {"ARN+PrimaryRegion": "us-east-1"},
+            0.4,
+            "it is replicated to other regions, whose reads are not looked at",
+        ),
+    ],
+)
+def test_what_has_copies_in_other_regions_is_not_removed(
+    check: str, fields: dict[str, Any], price: float, stays: str, account: Account
+) -> None:
+    assert said(account.scan(check, changed(check, fields))) == [(price, "exact", False, stays)]
+
+
+@pytest.mark.parametrize(
+    ("check", "scenario", "price"),
+    [
+        ("rds-cluster-snapshot-old", changed("rds-cluster-snapshot-old", {"AllocatedStorage": 1}), None),
+        ("rds-cluster-snapshot-old", changed("rds-cluster-snapshot-old", {"AllocatedStorage": 20}), 0.42),
+        ("ecr-stale-images", changed("ecr-stale-images", {}, "imageSizeInBytes"), None),
+        (
+            "ami-unused",
+            changed("ami-unused", {"ImageId+RootDeviceType": "instance-store"}, "BlockDeviceMappings"),
+            0.0,
+        ),
+        (
+            "ami-unused",
+            changed(
+                "ami-unused",
+                {"ImageId+RootDeviceType": "instance-store", "ImageId+ImageLocation": "bundles/base.manifest.xml"},
+                "BlockDeviceMappings",
+            ),
+            None,
+        ),
+    ],
+)
+def test_a_size_that_aws_does_not_say_is_not_a_price_of_nothing(
+    check: str, scenario: Scenario, price: float | None, account: Account
+) -> None:
+    assert [each.usd_per_month for each in account.scan(check, scenario).findings] == [price]
