@@ -40,7 +40,7 @@ CONSUMED = usage(
 def _comprehend(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "IN_SERVICE" or row.get("FlywheelArn") or seen.metric(CONSUMED, row):
         return None
-    units = row["CurrentInferenceUnits"]
+    units = row.get("CurrentInferenceUnits") or row["DesiredInferenceUnits"]
     return Waste(
         reason=f"no request in 7 days; holds {units} inference unit{'s' if units != 1 else ''}",
         meters=(Meter("comprehend/inference-unit", "unit-second", units),),

@@ -99,7 +99,8 @@ def _cache(row: Row, seen: Seen) -> Waste | None:
 def _delete_cache(doomed: Doomed) -> tuple[CleanupStep, ...]:
     row = doomed.row
     name = {"CacheClusterId": row["CacheClusterId"]}
-    keeps = row["Engine"] != "memcached"
+    # Neither has snapshots (ElastiCache docs, backups: "not supported on cache.t1.micro nodes", nor for Memcached).
+    keeps = row["Engine"] != "memcached" and not row["CacheNodeType"].startswith("cache.t1.")
     final = {"FinalSnapshotIdentifier": f"modelrig-{doomed.mark}-{row['CacheClusterId']}"[:255]} if keeps else {}
     return (
         step(
@@ -195,6 +196,13 @@ def _domain(row: Row, seen: Seen) -> Waste | None:
         meters.append(
             Meter(f"opensearch/{about['DedicatedMasterType']}", "hour", about.get("DedicatedMasterCount") or 3)
         )
+    warm = bool(about.get("WarmEnabled"))
+    if warm:
+        meters.append(Meter(f"opensearch/{about['WarmType']}", "hour", about.get("WarmCount") or 2))
+    for each in about.get("NodeOptions", ()):
+        node = each.get("NodeConfig", {})
+        if node.get("Enabled"):
+            meters.append(Meter(f"opensearch/{node['Type']}", "hour", node["Count"]))
     disk = row.get("EBSOptions", {})
     if disk.get("EBSEnabled") and disk.get("VolumeSize"):
         meters.append(
@@ -203,6 +211,7 @@ def _domain(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"neither searched nor indexed in 14 days; {count} x {about['InstanceType']}",
         meters=tuple(meters),
+        bound="at least" if warm else "exact",  # what the warm nodes store is billed by size, which is not told
         evidence={"instances": f"{count} x {about['InstanceType']}", "version": row.get("EngineVersion", "")},
     )
 

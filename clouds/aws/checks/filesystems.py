@@ -8,7 +8,7 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed, From
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 GIB = 1024**3
 EFS_LIST = Listing("efs", "DescribeFileSystems", "FileSystems")
@@ -46,7 +46,8 @@ def _unmounted(row: Row, seen: Seen) -> Waste | None:
     if targets and seen.metric(MOUNTS, row):
         return None
     parts = row.get("SizeInBytes", {})
-    size = (parts.get("ValueInStandard") if parts.get("ValueInStandard") is not None else parts.get("Value") or 0) / GIB
+    whole = (parts.get("Value") or 0) / GIB
+    size = parts["ValueInStandard"] / GIB if parts.get("ValueInStandard") is not None else whole
     zonal = "one-zone-" if row.get("AvailabilityZoneName") else ""  # One Zone has prices of its own, about half as high
     meters = [Meter(f"efs/{zonal}standard", "GB-month", round(size, 9))] if size else []
     for kind, word in (("ValueInIA", "infrequent-access"), ("ValueInArchive", "archive")):
@@ -55,10 +56,10 @@ def _unmounted(row: Row, seen: Seen) -> Waste | None:
     if row.get("ThroughputMode") == "provisioned" and row.get("ProvisionedThroughputInMibps"):
         meters.append(Meter("efs/provisioned-throughput", "MiBps-month", row["ProvisionedThroughputInMibps"]))
     return Waste(
-        reason=("no client connected in 14 days" if targets else "no mount target") + f"; {size:,.2f} GB",
+        reason=("no client connected in 14 days" if targets else "no mount target") + f"; {whole:,.2f} GB",
         meters=tuple(meters),
         free=not meters,
-        evidence={"mount targets": targets, "GB": round(size, 3), "throughput": row.get("ThroughputMode", "")},
+        evidence={"mount targets": targets, "GB": round(whole, 3), "throughput": row.get("ThroughputMode", "")},
     )
 
 
@@ -88,6 +89,20 @@ FSX = Kind(
     created=lambda row: row["CreationTime"],
     tags=words.tags,
 )
+# A file system of the newer deployment types names its links to S3 apart.
+LINKS = Detail(
+    FSX_LIST, "fsx", "DescribeDataRepositoryAssociations",
+    lambda rows, _at: {"Filters": [{"Name": "file-system-id", "Values": [rows[0]["FileSystemId"]]}]},
+    rows="Associations",
+    when=lambda row: row["Lifecycle"] == "AVAILABLE" and row["FileSystemType"] == "LUSTRE" and not _scratch(row),
+)  # fmt: skip
+
+
+def _scratch(row: Row) -> bool:
+    """Whether a Lustre file system is of a type that takes no backup (CreateBackup of the API reference)."""
+    return str(row.get("LustreConfiguration", {}).get("DeploymentType") or "SCRATCH_1").startswith("SCRATCH")
+
+
 FSX_BYTES = usage(
     "AWS/FSx",
     "DataReadBytes DataWriteBytes",
@@ -104,22 +119,34 @@ FSX_BYTES = usage(
 def _fsx(row: Row, seen: Seen) -> Waste | None:
     if row["Lifecycle"] != "AVAILABLE" or seen.metric(FSX_BYTES, row):
         return None
-    kind, size = row["FileSystemType"].lower(), row["StorageCapacity"]
+    kind, tiered = row["FileSystemType"].lower(), row.get("StorageType") == "INTELLIGENT_TIERING"
+    size = None if tiered else row["StorageCapacity"]  # tiered storage grows with what is written: nothing is held
     about = row.get("WindowsConfiguration") or row.get("OntapConfiguration") or row.get("OpenZFSConfiguration") or {}
     only = "SINGLE_AZ_1" if kind == "windows" else "unknown"  # the one there was until November 2019, and not named
     laid = str(about.get("DeploymentType") or only).lower().replace("_", "-")
     zones = laid.split("-")[0] if kind == "windows" else laid  # Windows has one price for both of its single-zone types
-    meters = [Meter(f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}/{zones}", "GB-month", size)]
+    stored = Meter(f"fsx-{kind}/{row.get('StorageType', 'SSD').lower()}/{zones}", "GB-month", size or 0)
+    meters = [] if tiered else [stored]
     if about.get("ThroughputCapacity"):
         meters.append(Meter(f"fsx-{kind}/throughput/{zones}", "MBps-month", about["ThroughputCapacity"]))
-    linked = kind == "lustre" and bool(row.get("LustreConfiguration", {}).get("DataRepositoryConfiguration"))
     return Waste(
-        reason=f"neither read nor written in 14 days; {size:,} GB {kind}",
+        reason=f"neither read nor written in 14 days; {'tiered storage of' if tiered else f'{size:,} GB'} {kind}",
         meters=tuple(meters),
+        bound="at least" if tiered else "exact",
         evidence={"type": kind, "GB": size, "MB/s": about.get("ThroughputCapacity")},
-        blocked="it is linked to S3: what is not exported yet would be lost" if linked else
-        "its volumes have to be backed up one by one" if kind in ("ontap", "openzfs") else "",
-    )  # fmt: skip
+        blocked=_no_backup(row, kind, seen),
+    )
+
+
+def _no_backup(row: Row, kind: str, seen: Seen) -> str:
+    """Why a file system cannot be saved in one call before it is deleted; "" where it can."""
+    if kind in ("ontap", "openzfs"):
+        return "its volumes have to be backed up one by one"
+    if kind != "lustre":
+        return ""
+    if row.get("LustreConfiguration", {}).get("DataRepositoryConfiguration") or seen.of(LINKS, row):
+        return "it is linked to S3: what is not exported yet would be lost"
+    return "it is of a scratch type, which takes no backup" if _scratch(row) else ""
 
 
 def _backup_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
@@ -157,7 +184,7 @@ FSX_IDLE = WasteCheck(
     id="fsx-idle",
     title="FSx file system that nobody reads or writes",
     kind=FSX,
-    reads=(FSX_BYTES,),
+    reads=(FSX_BYTES, LINKS),
     judge=_fsx,
     why="FSx is billed by the storage and throughput that are provisioned, used or not.",
     spares=("read or written in 14 days", "being made or changed", "younger than 14 days"),

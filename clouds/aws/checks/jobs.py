@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -25,6 +26,15 @@ EMR_NODES = Detail(
     rows="InstanceGroups",
     when=lambda row: row.get("InstanceCollectionType", "INSTANCE_GROUP") == "INSTANCE_GROUP",
 )
+# A fleet's description says what it may take; only its instances say what it took.
+EMR_FLEET = Detail(
+    EMR,
+    "emr",
+    "ListInstances",
+    lambda rows, _at: {"ClusterId": rows[0]["Id"], "InstanceStates": ["RUNNING"]},
+    rows="Instances",
+    when=lambda row: row.get("InstanceCollectionType") == "INSTANCE_FLEET",
+)
 HADOOP = Kind(
     name="EMR cluster",
     of=EMR,
@@ -47,22 +57,27 @@ EMR_BUSY = usage(
 )
 
 
+def _nodes(each: list[tuple[Row, int]]) -> list[tuple[str, str, int]]:
+    """(instance type, market, how many), groups or single machines of one sort together."""
+    found: Counter[tuple[str, str]] = Counter()
+    for about, count in each:
+        found[about["InstanceType"], "spot" if about.get("Market") == "SPOT" else "on-demand"] += count
+    return [(name, market, count) for (name, market), count in found.items() if count]
+
+
 def _emr(row: Row, seen: Seen) -> Waste | None:
     if row["Status"]["State"] != "WAITING" or seen.of(ENDS, row) or row.get("AutoTerminate"):
         return None
     if seen.metric(EMR_BUSY, row):
         return None
-    nodes = [
-        (each["InstanceType"], each["RunningInstanceCount"], "spot" if each.get("Market") == "SPOT" else "on-demand")
-        for each in seen.of(EMR_NODES, row)
-    ]
+    nodes = _nodes([(each, each["RunningInstanceCount"]) for each in seen.of(EMR_NODES, row)])
+    nodes += _nodes([(each, 1) for each in seen.of(EMR_FLEET, row)])
     meters = [
         meter
-        for name, count, market in nodes
-        if count
+        for name, market, count in nodes
         for meter in (Meter(f"emr/{name}", "hour", count), Meter(f"ec2/{name}/{market}", "hour", count))
     ]
-    shown = ", ".join(f"{count} x {name}" for name, count, _ in nodes if count)
+    shown = ", ".join(f"{count} x {name}" for name, _, count in nodes)
     return Waste(
         reason=f"waits for work and had none in 24 hours, and nothing ends it; {shown or 'nodes not known'}",
         meters=tuple(meters),
@@ -96,7 +111,7 @@ EMR_IDLE = WasteCheck(
     id="emr-idle",
     title="EMR cluster that waits for work",
     kind=HADOOP,
-    reads=(ENDS, EMR_NODES, EMR_BUSY),
+    reads=(ENDS, EMR_NODES, EMR_FLEET, EMR_BUSY),
     judge=_emr,
     why="A waiting cluster bills EMR and EC2 for every node.",
     spares=("an auto-termination policy ends it", "an application in 24 hours", "running a step"),
@@ -194,9 +209,14 @@ REPLICATOR = Kind(
 
 def _busy(row: Row) -> Iterable[Any]:
     """The instance of a task that runs, or that is set up and may go on from where it is."""
-    active = row["Status"] in ("running", "starting", "modifying", "moving", "testing", "ready", "creating")
+    active = row["Status"] in (
+        "running", "starting", "stopping", "modifying", "moving", "testing", "ready", "creating",
+    )  # fmt: skip
     paused = row["Status"] == "stopped" and "cdc" in row.get("MigrationType", "")
     return [row["ReplicationInstanceArn"]] if active or paused else []
+
+
+_PLACED = words.by("ReplicationInstanceArn")
 
 
 def _replicator(row: Row, seen: Seen) -> Waste | None:
@@ -206,10 +226,13 @@ def _replicator(row: Row, seen: Seen) -> Waste | None:
         return None
     name = row["ReplicationInstanceClass"]
     many = "multi" if row.get("MultiAZ") else "single"
+    ended = len(seen.index(TASKS, _PLACED).get(row["ReplicationInstanceArn"], ()))
+    still = "1 ended task is" if ended == 1 else f"{ended} ended tasks are"
     return Waste(
         reason=f"no task runs on it or waits to go on; {name}",
         meters=(Meter(f"dms/{name}/{many}", "hour"),),
-        evidence={"class": name, "zones": many, "GB": row.get("AllocatedStorage")},
+        evidence={"class": name, "zones": many, "GB": row.get("AllocatedStorage"), "ended tasks": ended},
+        blocked=f"{still} still on it, and AWS deletes an instance only after its tasks" if ended else "",
     )
 
 
@@ -244,7 +267,7 @@ REPLICATOR_IDLE = WasteCheck(
     min_age=timedelta(days=7),
     remove=_delete_replicator,
     reversal="cannot be undone",
-    recovery="A new instance can be made; tasks that had ended on it are lost with it.",
+    recovery="A new instance can be made from the same settings.",
     order=30,
     steps=("dms.DeleteReplicationInstance", "dms.DescribeReplicationInstances"),
 )

@@ -160,7 +160,11 @@ MLFLOW = Kind(
 
 
 def _mlflow_idle(row: Row, _seen: Seen) -> Waste | None:
-    if row["TrackingServerStatus"] not in ("Created", "Started", "Updated") or row.get("IsActive") != "Inactive":
+    if row["TrackingServerStatus"] not in ("Created", "Started", "Updated"):
+        return None
+    if not row.get("IsActive"):
+        raise Unresolved("SageMaker does not say whether it is active")
+    if row["IsActive"] != "Inactive":
         return None
     return Waste(
         reason=f"{row['TrackingServerSize'].lower()} server is up and SageMaker calls it inactive",

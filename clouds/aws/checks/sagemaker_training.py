@@ -1,15 +1,14 @@
-"""SageMaker capacity that waits: warm pools, HyperPod groups, provisioned feature stores."""
+"""SageMaker capacity that waits: warm pools, provisioned feature stores."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from clouds.aws.checks import words
-from clouds.aws.checks.accelerated import accelerated
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 WARM = Listing("sagemaker", "ListTrainingJobs", "TrainingJobSummaries", {"WarmPoolStatusEquals": "Available"})
 JOB = Detail(
@@ -75,119 +74,6 @@ WARM_POOL_IDLE = WasteCheck(
     recovery="The next job starts cold, if there is capacity then.",
     order=12,
     steps=("sagemaker.UpdateTrainingJob", "sagemaker.DescribeTrainingJob"),
-)
-
-CLUSTERS = Listing("sagemaker", "ListClusters", "ClusterSummaries")
-CLUSTER = Detail(CLUSTERS, "sagemaker", "DescribeCluster", lambda rows, _at: {"ClusterName": rows[0]["ClusterArn"]})
-CLUSTER_TAGS = Detail(
-    CLUSTER, "sagemaker", "ListTags", lambda rows, _at: {"ResourceArn": rows[0]["ClusterArn"]}, rows="Tags", late=True
-)
-HYPERPOD = Kind(
-    name="SageMaker HyperPod cluster",
-    of=CLUSTER,
-    id=lambda row, _at: row["ClusterArn"],
-    label=lambda row: row.get("ClusterName") or row["ClusterArn"].rsplit("/", 1)[-1],
-    created=lambda row: row["CreationTime"],
-    tags_read=CLUSTER_TAGS,
-    tags_of=words.tag_row,
-)
-
-
-def _billed(row: Row) -> list[Row]:
-    """Groups that hold accelerators and are paid by the hour: not those of a training plan, which is prepaid."""
-    return [
-        group
-        for group in row.get("InstanceGroups", ())
-        if group.get("CurrentCount") and not group.get("TrainingPlanArn") and accelerated(group.get("InstanceType", ""))
-    ]
-
-
-GPU_USE = usage(
-    "ContainerInsights",
-    "node_gpu_utilization",
-    CLUSTER,
-    by=lambda row: [{"ClusterName": row["Orchestrator"]["Eks"]["ClusterArn"].rsplit("/", 1)[-1]}],
-    days=1,
-    absent="unresolved",
-    stat="Maximum",
-    when=lambda row: bool(_billed(row)) and "Eks" in row.get("Orchestrator", {}),
-    unit="percent",
-    source="Container Insights for EKS with enhanced observability: emitted while a node with a GPU is there",
-)
-
-
-def _hyperpod(row: Row, seen: Seen) -> Waste | None:
-    groups = _billed(row)
-    if row["ClusterStatus"] != "InService" or not groups:
-        return None
-    if any(group.get("OnStartDeepHealthChecks") and group.get("Status") != "InService" for group in groups):
-        return None
-    if "Eks" not in row.get("Orchestrator", {}):
-        raise Unresolved("a Slurm cluster shows its queue only on its own head node")
-    if seen.metric(GPU_USE, row) >= 1:
-        return None
-    shown = ", ".join(f"{group['CurrentCount']} x {group['InstanceType']}" for group in groups)
-    return Waste(
-        reason=f"no GPU of {shown} was used in 24 hours",
-        meters=tuple(
-            Meter(f"sagemaker-cluster/{group['InstanceType']}/on-demand", "hour", group["CurrentCount"])
-            for group in groups
-        ),
-        evidence={"groups": ", ".join(group["InstanceGroupName"] for group in groups), "instances": shown},
-    )
-
-
-def _scale_groups(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    name = {"ClusterName": doomed.row["ClusterArn"]}
-    idle = {group["InstanceGroupName"] for group in _billed(doomed.row)}
-    groups = [
-        {
-            "InstanceGroupName": group["InstanceGroupName"],
-            "InstanceType": group["InstanceType"],
-            "InstanceCount": 0 if group["InstanceGroupName"] in idle else group.get("TargetCount", 0),
-            "LifeCycleConfig": group["LifeCycleConfig"],
-            "ExecutionRole": group["ExecutionRole"],
-        }
-        for group in doomed.row["InstanceGroups"]
-        if group["InstanceGroupName"] in idle
-    ]
-    return (
-        step(
-            "scale",
-            f"scale {', '.join(sorted(idle))} of {doomed.name} to 0",
-            "sagemaker.UpdateCluster",
-            {**name, "InstanceGroups": groups},
-            "can be undone",
-            capacity=True,
-            until=until(
-                "sagemaker.DescribeCluster", name, "ClusterStatus", "InService", failed=("Failed",), seconds=3600
-            ),
-        ),
-    )
-
-
-HYPERPOD_IDLE = WasteCheck(
-    id="sm-hyperpod-idle",
-    title="HyperPod groups with accelerators that nothing uses",
-    kind=HYPERPOD,
-    reads=(GPU_USE,),
-    judge=_hyperpod,
-    why="A HyperPod instance is billed by the hour as long as its group holds it.",
-    spares=(
-        "groups of a training plan, which is prepaid",
-        "groups without accelerators",
-        "deep health checks under way",
-        "any GPU used at 1 % or more in 24 hours",
-    ),
-    unchecked=("the queue of a Slurm cluster", "GPU use where Container Insights is not on"),
-    meter="SageMaker HyperPod instance hours",
-    category="ai",
-    min_age=timedelta(days=1),
-    remove=_scale_groups,
-    reversal="can be undone",
-    recovery="Scale the group up again, if there is capacity then. What is on its instances is lost.",
-    order=12,
-    steps=("sagemaker.UpdateCluster", "sagemaker.DescribeCluster"),
 )
 
 FEATURE_GROUPS = Listing("sagemaker", "ListFeatureGroups", "FeatureGroupSummaries")
@@ -286,4 +172,4 @@ FEATURES_IDLE = WasteCheck(
     order=60,
     steps=("sagemaker.UpdateFeatureGroup", "sagemaker.DescribeFeatureGroup"),
 )
-CHECKS = (HYPERPOD_IDLE, WARM_POOL_IDLE, FEATURES_IDLE)
+CHECKS = (WARM_POOL_IDLE, FEATURES_IDLE)

@@ -8,19 +8,27 @@ from typing import Any
 from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
+from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 TABLES = Listing("dynamodb", "ListTables", "TableNames")
 TABLE = Detail(TABLES, "dynamodb", "DescribeTable", lambda rows, _at: {"TableName": rows[0]}, rows="Table")
+
+
+def _table_arn(row: Row, at: Scope) -> str:
+    """The full id; an answer of long ago holds none."""
+    return str(row.get("TableArn") or words.arn("dynamodb", at, f"table/{row['TableName']}"))
+
+
 DYNAMO = Kind(
     name="DynamoDB table",
     of=TABLE,
-    id=lambda row, at: row.get("TableArn") or words.arn("dynamodb", at, f"table/{row['TableName']}"),
+    id=_table_arn,
     label=lambda row: row["TableName"],
     created=lambda row: row["CreationDateTime"],
     tags_read=Detail(
-        TABLE, "dynamodb", "ListTagsOfResource", lambda rows, _at: {"ResourceArn": rows[0]["TableArn"]}, rows="Tags",
+        TABLE, "dynamodb", "ListTagsOfResource", lambda rows, at: {"ResourceArn": _table_arn(rows[0], at)}, rows="Tags",
         late=True,
     ),
     tags_of=words.tag_row,
@@ -75,6 +83,8 @@ def _table(row: Row, seen: Seen) -> Waste | None:
             Meter("dynamodb/read-capacity-unit", "unit-hour", reads),
             Meter("dynamodb/write-capacity-unit", "unit-hour", writes),
         ),
+        # Units of the infrequent-access class cost more, and only those of the standard class are in the table.
+        bound="exact" if row.get("TableClassSummary", {}).get("TableClass", "STANDARD") == "STANDARD" else "at least",
         evidence={
             "read units": reads,
             "write units": writes,
@@ -170,7 +180,7 @@ def _concurrency(row: Row, seen: Seen) -> Waste | None:
     memory = function.get("MemorySize") or 128
     arm = "-arm" if "arm64" in function.get("Architectures", ()) else ""
     return Waste(
-        reason=f"{count} executions of {memory} MB kept ready, none used in 7 days",
+        reason=f"{count} execution{'s' if count != 1 else ''} of {memory} MB kept ready, none used in 7 days",
         meters=(Meter(f"lambda/provisioned-concurrency{arm}", "GB-second", round(count * memory / 1024, 4)),),
         evidence={"executions": count, "MB": memory},
     )
@@ -244,9 +254,10 @@ def _stream(row: Row, seen: Seen) -> Waste | None:
         return None
     shards = row["OpenShardCount"]
     on_demand = row.get("StreamModeDetails", {}).get("StreamMode") == "ON_DEMAND"
+    shown = "on demand" if on_demand else f"{shards} shard{'s' if shards != 1 else ''}"
     meter = Meter("kinesis/on-demand-stream", "hour") if on_demand else Meter("kinesis/shard", "hour", shards)
     return Waste(
-        reason="no record came or was read in 7 days; " + ("on demand" if on_demand else f"{shards} shards"),
+        reason=f"no record came or was read in 7 days; {shown}",
         meters=(meter,),
         evidence={"shards": shards, "mode": "on demand" if on_demand else "provisioned",
                   "retention hours": row["RetentionPeriodHours"]},

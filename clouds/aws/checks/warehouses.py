@@ -43,6 +43,8 @@ def _warehouse(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"nobody connected in 14 days; {count} x {row['NodeType']}",
         meters=(Meter(f"redshift/{row['NodeType']}/on-demand", "hour", count),),
+        # Whether the nodes of the second zone are counted is not said (botocore 1.44.8 model).
+        bound="at least" if str(row.get("MultiAZ", "")).lower() in ("enabled", "true") else "exact",
         evidence={"nodes": count, "type": row["NodeType"]},
     )
 

@@ -11,7 +11,11 @@ from typing import Any
 from clouds.models import Scope
 from clouds.models.waste import Row, Seen
 
-_PARTITIONS = (("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"), ("us-iso-", "aws-iso"), ("us-isob-", "aws-iso-b"))
+_PARTITIONS = (
+    ("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"), ("eusc-", "aws-eusc"), ("us-iso-", "aws-iso"),
+    ("us-isob-", "aws-iso-b"), ("eu-isoe-", "aws-iso-e"), ("us-isof-", "aws-iso-f"),
+)  # fmt: skip
+"""How the names of a partition's regions begin (botocore 1.44.8, partitions.json)."""
 _CODE = (
     ("aws:cloudformation:stack-name", "CloudFormation stack"),
     ("aws:servicecatalog:provisionedProductArn", "Service Catalog product"),

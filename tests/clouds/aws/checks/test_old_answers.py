@@ -28,6 +28,7 @@ def without(value: Any, field: str) -> Any:
         ("rds-snapshot-old", "DBSnapshotArn"),
         ("rds-cluster-snapshot-old", "DBClusterSnapshotArn"),
         ("dynamodb-idle-provisioned", "BillingModeSummary"),
+        ("dynamodb-idle-provisioned", "TableArn"),
         ("efs-unmounted", "FileSystemArn"),
         ("redshift-snapshot-old", "SnapshotArn"),
         ("emr-idle", "ClusterArn"),
