@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from clouds.azure.checks import words
 from clouds.azure.checks.reads import check, dated, listing
 from clouds.azure.checks.steps import delete, sends
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste
+from clouds.models.waste import Bound, Meter, Row, Seen, Unseen, Waste
 
 _IP, _NIC, _PREFIX = (
     "Microsoft.Network/publicIPAddresses",
@@ -48,11 +49,33 @@ def address_meters(row: Row) -> tuple[Meter, ...]:
     return (Meter("public-ip/standard-static-ipv4", "hour"),)
 
 
-def held_by(seen: Seen, resource: str) -> tuple[tuple[Meter, ...], tuple[str, ...]]:
-    """The meters and ids of the addresses that a resource holds: they are priced with their holder, once."""
-    held = seen.index(ADDRESSES, holder).get(resource.lower(), ())
+@dataclass(frozen=True)
+class Held:
+    """The addresses that a resource holds: they are priced with their holder, once."""
+
+    meters: tuple[Meter, ...] = ()
+    ids: tuple[str, ...] = ()
+    unread: bool = False
+
+    @property
+    def words(self) -> str:
+        """How many, or that nobody knows."""
+        return "public addresses that could not be read" if self.unread else words.many(len(self.ids), "public address")
+
+    @property
+    def bound(self) -> Bound:
+        """What the price of their holder is without them."""
+        return "at least" if self.unread else "exact"
+
+
+def held_by(seen: Seen, resource: str) -> Held:
+    """What a resource holds. Unread addresses, which the scan names, make its holder no less idle: they stay."""
+    try:
+        held = seen.index(ADDRESSES, holder).get(resource.lower(), ())
+    except Unseen:
+        return Held(unread=True)
     priced = [(address_meters(each), str(each["id"])) for each in held]
-    return tuple(meter for meters, _ in priced for meter in meters), tuple(name for _, name in priced)
+    return Held(tuple(meter for meters, _ in priced for meter in meters), tuple(name for _, name in priced))
 
 
 def release(doomed: Doomed) -> tuple[CleanupStep, ...]:
@@ -116,13 +139,14 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
         return None
     if about.get("nicType") not in (None, "Standard") or about.get("virtualMachineScaleSet"):
         return None
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     return Waste(
-        reason="belongs to no machine" + (f", and holds {words.many(len(held), 'public address')}" if held else ""),
-        meters=meters,
-        free=not meters,
-        holds=held,
-        evidence={"addresses": held, "private address": _private(about)},
+        reason="belongs to no machine" + (f", and holds {held.words}" if held.ids else ""),
+        meters=held.meters,
+        free=not held.meters and not held.unread,
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"addresses": held.ids, "private address": _private(about)},
     )
 
 

@@ -55,12 +55,13 @@ def _gateway(row: Row, seen: Seen) -> Waste | None:
     sort = str(about.get("gatewayType", "Vpn"))
     sku = str((about.get("sku") or {}).get("name", ""))
     family = "expressroute-gateway" if sort == "ExpressRoute" else "vpn-gateway"
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     return Waste(
         reason=f"no connection and no point-to-site clients ({sort}, {sku})",
-        meters=(Meter(f"{family}/{sku.lower()}", "hour"), *meters),
-        holds=held,
-        evidence={"sort": sort, "sku": sku, "addresses": held},
+        meters=(Meter(f"{family}/{sku.lower()}", "hour"), *held.meters),
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"sort": sort, "sku": sku, "addresses": held.ids},
     )
 
 

@@ -40,13 +40,14 @@ def _nat(row: Row, seen: Seen) -> Waste | None:
     about = words.props(row)
     if about.get("subnets") or about.get("sourceVirtualNetwork"):
         return None
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     rate = "nat-gateway/standard-v2" if _sku(row).lower() == "standardv2" else "nat-gateway/standard"
     return Waste(
-        reason=f"no subnet leads to it; it holds {words.many(len(held), 'public address')}",
-        meters=(Meter(rate, "hour", 1.0, "global"), *meters),
-        holds=held,
-        evidence={"sku": _sku(row), "addresses": held, "prefixes": len(about.get("publicIpPrefixes") or ())},
+        reason=f"no subnet leads to it; it holds {held.words}",
+        meters=(Meter(rate, "hour", 1.0, "global"), *held.meters),
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"sku": _sku(row), "addresses": held.ids, "prefixes": len(about.get("publicIpPrefixes") or ())},
     )
 
 
@@ -82,18 +83,19 @@ def _balancer(row: Row, seen: Seen) -> Waste | None:
     if _sku(row).lower() != "standard" or _sku(row, "tier").lower() == "global" or _balances(about):
         return None
     rules = len(about.get("loadBalancingRules") or ()) + len(about.get("outboundRules") or ())
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
+    meters = held.meters
     if rules:
         meters = (Meter("load-balancer/standard-first-5-rules", "hour", 1.0, "global"), *meters)
     if rules > 5:
         meters = (*meters, Meter("load-balancer/standard-further-rules", "hour", rules - 5, "global"))
     return Waste(
-        reason=f"nothing is in any of its pools; what bills on: {words.many(rules, 'rule')}, "
-        f"{words.many(len(held), 'public address')}",
+        reason=f"nothing is in any of its pools; what bills on: {words.many(rules, 'rule')}, {held.words}",
         meters=meters,
-        free=not meters,
-        holds=held,
-        evidence={"rules": rules, "addresses": held, "pools": len(about.get("backendAddressPools") or ())},
+        free=not meters and not held.unread,
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"rules": rules, "addresses": held.ids, "pools": len(about.get("backendAddressPools") or ())},
     )
 
 
@@ -130,7 +132,7 @@ def _appgw(row: Row, seen: Seen) -> Waste | None:
     name = _sku(row)
     scale = about.get("autoscaleConfiguration") or {}
     units = int(scale.get("minCapacity") or 0) if scale else int((about.get("sku") or {}).get("capacity") or 0)
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     family = name.lower().replace("_", "-")
     if family.endswith("-v2"):
         own = [Meter(f"application-gateway/{family}-fixed", "hour")]
@@ -139,9 +141,10 @@ def _appgw(row: Row, seen: Seen) -> Waste | None:
         own = [Meter(f"application-gateway/v1/{family}", "hour", max(units, 1))]
     return Waste(
         reason=f"no address or machine is in any of its backend pools ({name})",
-        meters=(*own, *meters),
-        holds=held,
-        evidence={"sku": name, "instances": units, "addresses": held},
+        meters=(*own, *held.meters),
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"sku": name, "instances": units, "addresses": held.ids},
     )
 
 
@@ -179,12 +182,13 @@ def _firewall(whole: Row, row: Row, seen: Seen) -> Waste | None:
     if PASSED.of(seen, row):
         return None
     tier = str((about.get("sku") or {}).get("tier", "Standard")).lower()
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     return Waste(
         reason=f"no byte passed in 7 days ({tier})",
-        meters=(Meter(f"firewall/{tier}", "hour"), *meters),
-        holds=held,
-        evidence={"tier": tier, "addresses": held, "policy": (about.get("firewallPolicy") or {}).get("id", "")},
+        meters=(Meter(f"firewall/{tier}", "hour"), *held.meters),
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"tier": tier, "addresses": held.ids, "policy": (about.get("firewallPolicy") or {}).get("id", "")},
     )
 
 
@@ -220,16 +224,17 @@ def _bastion(whole: Row, row: Row, seen: Seen) -> Waste | None:
     if name == "Developer" or SESSIONS.of(seen, row):
         return None
     units = max(0, int(about.get("scaleUnits") or 2) - 2)
-    meters, held = held_by(seen, row["id"])
+    held = held_by(seen, row["id"])
     return Waste(
         reason=f"no session in 30 days ({name})",
         meters=(
             Meter(f"bastion/{name.lower()}", "hour"),
             *((Meter(f"bastion-scale-unit/{name.lower()}", "hour", units),) if units else ()),
-            *meters,
+            *held.meters,
         ),
-        holds=held,
-        evidence={"sku": name, "scale units": about.get("scaleUnits"), "addresses": held},
+        bound=held.bound,
+        holds=held.ids,
+        evidence={"sku": name, "scale units": about.get("scaleUnits"), "addresses": held.ids},
     )
 
 

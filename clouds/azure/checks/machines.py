@@ -15,7 +15,7 @@ from clouds.azure.checks.reads import check, children, kind, listing, single
 from clouds.azure.checks.steps import act, change, delete, sends
 from clouds.models import Call
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Unresolved, Waste
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Unseen, Waste
 
 _VM = "Microsoft.Compute/virtualMachines"
 STATES = listing(_VM, statusOnly="true")
@@ -126,20 +126,23 @@ def _deallocated(row: Row, seen: Seen) -> Waste | None:
         return None
     if not words.older(seen, since, days=STOPPED_DAYS):
         return None
-    known = seen.index(DISKS, words.key)
-    disks = [known[name.lower()][0] for name in _disks(row) if name.lower() in known]
-    meters = [meter for each in disks for meter in disk_meters(each)]
-    addresses: list[str] = []
-    for nic in _nics(row):
-        more, held = held_by(seen, nic)
-        meters += more
-        addresses += held
+    try:
+        known = seen.index(DISKS, words.key)
+    except Unseen:  # the scan names it as unread; that the machine is off is known without it
+        known = None
+    disks = [known[name.lower()][0] for name in _disks(row) if name.lower() in known] if known is not None else []
+    held = [held_by(seen, nic) for nic in _nics(row)]
+    meters = [meter for each in disks for meter in disk_meters(each)] + [m for each in held for m in each.meters]
+    addresses = [name for each in held for name in each.ids]
+    unread = next((each.words for each in held if each.unread), "")
     days = words.days_since(seen, since)
+    bills = words.many(len(disks), "disk") if known is not None else "disks that could not be read"
     return Waste(
-        reason=f"deallocated for {days} days or more; what bills on: {words.many(len(disks), 'disk')}, "
-        f"{words.many(len(addresses), 'public address')}",
+        reason=f"deallocated for {days} days or more; what bills on: {bills}, "
+        + (unread or words.many(len(addresses), "public address")),
         meters=tuple(meters),
-        free=not meters,
+        free=not meters and known is not None and not unread,
+        bound="exact" if known is not None and not unread else "at least",
         holds=(*(str(each["id"]) for each in disks), *addresses),
         evidence={
             "disks": len(disks), "public addresses": len(addresses), "days": days,

@@ -90,8 +90,9 @@ def _of_stopped(row: Row, seen: Seen) -> Waste | None:
 
 
 def _long_stopped(machine: Row, seen: Seen) -> bool:
-    since = machine.get("lastStopTimestamp") or machine.get("creationTimestamp")
-    return machine.get("status") in ("TERMINATED", "STOPPED") and bool(words.older(seen, since, days=14))
+    if machine.get("status") not in ("TERMINATED", "STOPPED"):
+        return False
+    return bool(words.older(seen, words.stopped_since(machine), days=14))
 
 
 OF_STOPPED = WasteCheck(

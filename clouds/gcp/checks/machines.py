@@ -13,7 +13,7 @@ from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import DISKS, INSTANCES, compute_kind, gce_key
 from clouds.gcp.checks.steps import at, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Unseen, Waste, WasteCheck
 
 MACHINE = compute_kind(
     "machine", INSTANCES, managed=words.machine_managed, moving=("lastStartTimestamp", "cpuPlatform", "resourceStatus")
@@ -210,17 +210,26 @@ def _of_machine(disk: Row) -> tuple[str, ...]:
 def _stopped(row: Row, seen: Seen) -> Waste | None:
     if row.get("status") not in ("TERMINATED", "STOPPED", "SUSPENDED"):
         return None
-    since = row.get("lastStopTimestamp") or row.get("lastSuspendedTimestamp") or row.get("creationTimestamp")
+    since = words.stopped_since(row)
     if not words.older(seen, since, days=14):
         return None
-    disks = seen.index(DISKS, _of_machine).get(words.tail(row.get("selfLink")), ())
+    blocked = "it is protected from deletion" if row.get("deletionProtection") else ""
+    try:
+        disks = seen.index(DISKS, _of_machine).get(words.tail(row.get("selfLink")), ())
+    except Unseen:  # the scan names it as unread; that the machine is off is known without it
+        return Waste(
+            f"stopped for {words.days_since(seen, since)} days; its disks, which bill on, could not be read",
+            bound="at least",
+            blocked=blocked or "its disks could not be read, so nobody knows what goes with it",
+            evidence={"status": row["status"], "since": since},
+        )
     lines = tuple(line for disk in disks for line in meters.disk(disk, words.spot(disk)))
     return Waste(
         f"stopped for {words.days_since(seen, since)} days, and {words.count(len(disks), 'disk')} still billed",
         lines,
         free=not lines, bound="at least" if row["status"] == "SUSPENDED" else "exact",
         holds=tuple(seen.id(DISK, disk) for disk in disks),
-        blocked="it is protected from deletion" if row.get("deletionProtection") else "",
+        blocked=blocked,
         evidence={"status": row["status"], "since": since, "GiB": sum(words.number(d.get("sizeGb")) for d in disks)},
     )  # fmt: skip
 

@@ -71,7 +71,7 @@ def _on_stopped(row: Row, seen: Seen) -> Waste | None:
     found = [each for user in users for each in machines.get(user, ())]
     if len(found) != len(users) or any(each.get("status") not in ("TERMINATED", "STOPPED") for each in found):
         return None
-    if not all(words.older(seen, each.get("lastStopTimestamp"), days=14) for each in found):
+    if not all(words.older(seen, words.stopped_since(each), days=14) for each in found):
         return None
     return Waste(f"its machine {found[0]['name']} is stopped: the address is billed as unused", _charge(row),
                  evidence={"address": row.get("address", ""), "machine": found[0]["name"]})  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from clouds.gcp.pages import gaps
 from clouds.models import Scope
-from clouds.models.waste import Row, Seen
+from clouds.models.waste import Row, Seen, Unresolved
 
 _HOST = re.compile(r"https://(?:www\.googleapis\.com/compute|compute\.googleapis\.com/compute)/[^/]+/")
 _MANAGERS = (
@@ -140,6 +140,15 @@ def days_since(seen: Seen, value: Any) -> int | None:
     """Whole days since a time; None when it is not known."""
     at = moment(value)
     return None if at is None or at.tzinfo is None else (seen.now - at).days
+
+
+def stopped_since(machine: Row) -> str:
+    """When a machine that is off was last stopped or suspended. Raises Unresolved: it is not off since it was made."""
+    suspended = machine.get("status") == "SUSPENDED"
+    since = machine.get("lastSuspendedTimestamp" if suspended else "lastStopTimestamp")
+    if not moment(since):
+        raise Unresolved("Google does not say since when its machine is off: it may have been yesterday")
+    return str(since)
 
 
 def span(duration: Any) -> str:

@@ -59,6 +59,12 @@ def first_operation(check: WasteCheck) -> str:
     return f"{read.service}.{read.operation}"
 
 
+PRICED = ("Microsoft.Network/publicIPAddresses.list", "Microsoft.Compute/disks.list")
+HOLDERS = (
+    "deallocated-vm", "idle-nat-gateway", "idle-load-balancer", "idle-vpn-gateway", "appgw-no-backend",
+    "idle-firewall", "idle-bastion", "orphaned-nic",
+)  # fmt: skip
+"""What is idle by itself; what hangs on it and is priced with it: unread, the price is at least that of the rest."""
 EVERY = [(check, each) for check in CHECKS for each in operations(loaded(waste_scenario(check)))]
 FEW = [(check, each) for check, each in EVERY if each == first_operation(CHECKS[check]) or METRICS in each]
 
@@ -71,10 +77,26 @@ def test_one_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
     assert not result.complete
     assert operation in {gap.call for gap in result.unread}
     assert "AuthorizationFailed" in str([gap.reason for gap in result.unread])
-    if operation == "Microsoft.Resources/resources.list":  # an age alone: what is found is shown, and stays
+    if check in HOLDERS and operation in PRICED:
+        assert [each.bound for each in result.findings] == ["at least"]
+    elif operation == "Microsoft.Resources/resources.list":  # an age alone: what is found is shown, and stays
         assert [each.name for each in result.findings if each.removable] == []
     else:
         assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("check", "operation", "words"),
+    [
+        ("idle-nat-gateway", PRICED[0], "it holds public addresses that could not be read"),
+        ("deallocated-vm", PRICED[1], "what bills on: disks that could not be read, 1 public address"),
+    ],
+)
+def test_what_is_idle_by_itself_is_found_without_what_hangs_on_it(
+    check: str, operation: str, words: str, account: Account
+) -> None:
+    (found,) = account.scan(check, changed(loaded(waste_scenario(check)), operation, denied)).findings
+    assert (found.bound, words in found.reason) == ("at least", True), found.reason
 
 
 @pytest.fixture(scope="module")
