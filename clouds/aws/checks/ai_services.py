@@ -8,7 +8,7 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck, Young
 
 COMPREHEND = Listing("comprehend", "ListEndpoints", "EndpointPropertiesList")
 COMPREHEND_ENDPOINT = Kind(
@@ -112,8 +112,37 @@ DETECTED = usage(
 )
 
 
+# The documentation names the operation as the one dimension for sure: by it a figure of the model itself is checked.
+DETECTED_AT_ALL = usage(
+    "AWS/Rekognition",
+    "SuccessfulRequestCount",
+    VERSIONS,
+    by=lambda _row: [{"Operation": "DetectCustomLabels"}],
+    days=7,
+    absent="zero",
+    when=lambda row: row["Status"] == "RUNNING",
+    unit="requests to all models",
+    source="Rekognition docs, CloudWatch metrics: SuccessfulRequestCount by Operation is emitted with requests",
+)
+
+
+def _asked(row: Row, seen: Seen) -> bool:
+    """Whether a model was asked. Raises Unresolved where models were and no figure says which of them."""
+    if seen.metric(DETECTED_AT_ALL, row) and not any(_figure(each, seen) for each in seen.rows(VERSIONS)):
+        raise Unresolved("requests came in 7 days, and no figure says to which model")
+    return bool(seen.metric(DETECTED, row))
+
+
+def _figure(row: Row, seen: Seen) -> float:
+    """Requests to one model, 0 where it does not run or was made within the window."""
+    try:
+        return seen.metric(DETECTED, row) if row["Status"] == "RUNNING" else 0.0
+    except Young:
+        return 0.0
+
+
 def _labels(row: Row, seen: Seen) -> Waste | None:
-    if row["Status"] != "RUNNING" or seen.metric(DETECTED, row):
+    if row["Status"] != "RUNNING" or _asked(row, seen):
         return None
     units, project = row.get("MinInferenceUnits") or 1, _project(row, seen)
     return Waste(
@@ -151,7 +180,7 @@ LABELS_IDLE = WasteCheck(
     id="rekognition-custom-labels-running",
     title="Custom Labels model that runs and answers nothing",
     kind=LABELS,
-    reads=(DETECTED,),
+    reads=(DETECTED, DETECTED_AT_ALL),
     judge=_labels,
     why="A started model is billed by the hour for each inference unit until it is stopped.",
     spares=("answered in 7 days", "stopped, or being started"),

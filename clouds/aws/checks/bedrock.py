@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.aws.checks import words
-from clouds.aws.checks.metrics import usage
+from clouds.aws.checks.metrics import Dimensions, usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Source, Waste, WasteCheck
@@ -18,6 +18,15 @@ def tags_read(of: Source, field: str) -> Detail:
     return Detail(
         of, "bedrock", "ListTagsForResource", lambda rows, _at: {"resourceARN": rows[0][field]}, rows="tags", late=True
     )
+
+
+def called(field: str) -> Dimensions:
+    """How requests are counted: by the full id that they name, or by its last part, as for inference profiles."""
+
+    def by(row: Row) -> list[dict[str, str]]:
+        return [{"ModelId": each} for each in dict.fromkeys((row[field], row[field].rsplit("/", 1)[-1]))]
+
+    return by
 
 
 THROUGHPUTS = Listing("bedrock", "ListProvisionedModelThroughputs", "provisionedModelSummaries")
@@ -34,7 +43,7 @@ THROUGHPUT_USE = usage(
     "AWS/Bedrock",
     "Invocations",
     THROUGHPUTS,
-    by=lambda row: [{"ModelId": row["provisionedModelArn"]}],
+    by=called("provisionedModelArn"),
     days=3,
     absent="zero",
     when=lambda row: row["status"] == "InService",
@@ -104,7 +113,7 @@ DEPLOYMENT_USE = usage(
     "AWS/Bedrock",
     "Invocations",
     DEPLOYMENTS,
-    by=lambda row: [{"ModelId": row["customModelDeploymentArn"]}],
+    by=called("customModelDeploymentArn"),
     days=7,
     absent="zero",
     when=lambda row: row["status"] == "Active",
@@ -170,7 +179,7 @@ MARKET_USE = usage(
     "AWS/Bedrock",
     "Invocations",
     MARKET_ENDPOINT,
-    by=lambda row: [{"ModelId": row["endpointArn"]}],
+    by=called("endpointArn"),
     days=7,
     absent="zero",
     when=lambda row: row["status"] == "REGISTERED",

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.bedrock import DEPLOYMENTS, SOURCE, THROUGHPUTS, tags_read
+from clouds.aws.checks.bedrock import DEPLOYMENTS, SOURCE, THROUGHPUTS, called, tags_read
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
@@ -37,7 +37,7 @@ IMPORTED_USE = usage(
     "AWS/Bedrock",
     "Invocations",
     IMPORTED_MODELS,
-    by=lambda row: [{"ModelId": row["modelArn"]}],
+    by=called("modelArn"),
     days=60,
     absent="zero",
     unit="requests",

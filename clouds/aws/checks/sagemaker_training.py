@@ -98,11 +98,20 @@ def _paid(row: Row) -> bool:
     return bool(provisioned or store.get("StorageType") == "InMemory")
 
 
+_OPERATIONS = ("GetRecord", "BatchGetRecord", "PutRecord", "DeleteRecord")
+
+
+def _by_operation(row: Row) -> list[dict[str, str]]:
+    """Consumption is told for each operation of a group (SageMaker docs, dimensions of Feature Store's metrics)."""
+    group = {"FeatureGroupName": row["FeatureGroupName"]}
+    return [group, *({**group, "OperationName": each} for each in _OPERATIONS)]
+
+
 FEATURE_USE = usage(
     "AWS/SageMaker/FeatureStore",
     "ConsumedReadRequestsUnits ConsumedWriteRequestsUnits",
     FEATURE_GROUP,
-    by=lambda row: [{"FeatureGroupName": row["FeatureGroupName"]}],
+    by=_by_operation,
     days=14,
     absent="zero",
     when=lambda row: row["FeatureGroupStatus"] == "Created" and _paid(row),
