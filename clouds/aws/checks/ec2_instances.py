@@ -11,13 +11,13 @@ from clouds.aws.checks.ec2_reads import (
     INSTANCE,
     INSTANCES,
     grouped,
-    system_part,
+    instance_meters,
 )
 from clouds.aws.checks.ec2_stopped import STOPPED
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Metric, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Metric, Row, Seen, Waste, WasteCheck
 
 
 def _running(row: Row) -> bool:
@@ -48,16 +48,6 @@ _ON_PURPOSE = re.compile(r"bastion|jump|vpn|standby|(?<![a-z])nat(?![a-z])")
 """Machines that are there for when they are needed; "nat" only as a word: there are international ones."""
 
 
-def _hours(row: Row) -> tuple[Meter, ...]:
-    """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
-    if row.get("Placement", {}).get("Tenancy") == "host":
-        return ()  # its host is billed, whatever runs on it
-    market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
-    shared = row.get("Placement", {}).get("Tenancy", "default") == "default"
-    system = system_part(row.get("PlatformDetails")) + ("" if shared else "/dedicated")
-    return (Meter(f"ec2/{row['InstanceType']}{system}/{market}", "hour"),)
-
-
 def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
     if not _running(row) or accelerated(row["InstanceType"]) or not row.get("SourceDestCheck", True):
         return None
@@ -71,8 +61,8 @@ def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
         return None
     return Waste(
         reason=f"CPU never above {cpu:.1f} % and {daily / MIB:.2f} MiB a day over the network in 14 days",
-        meters=_hours(row),
-        free=not _hours(row),
+        meters=instance_meters(row),
+        free=not instance_meters(row),
         evidence={
             "type": row["InstanceType"],
             "highest CPU percent": round(cpu, 2),
@@ -130,8 +120,8 @@ def _accelerator_idle(row: Row, seen: Seen, *, chips: bool) -> Waste | None:
         return None
     return Waste(
         reason=f"{kind}: CPU never above {cpu:.1f} % and {received / MIB:.2f} MiB received in 24 hours",
-        meters=_hours(row),
-        free=not _hours(row),
+        meters=instance_meters(row),
+        free=not instance_meters(row),
         evidence={"type": kind, "highest CPU percent": round(cpu, 2), "MiB received": round(received / MIB, 2)},
     )
 
