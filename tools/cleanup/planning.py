@@ -11,6 +11,7 @@ from clouds.models.removal import CleanupStep, Doomed
 from tools.cleanup.records import CleanupPlan, PlannedFinding, Refused, planned
 from tools.cleanup.rereading import Reread, Sought, pack_of, reread
 from tools.waste.exceptions import Keep, suppression
+from tools.waste.reading import ODD
 from tools.waste.records import Finding
 
 
@@ -39,7 +40,14 @@ def make(
         if problem or now_there.wasted is None:
             refused.append(_refused(each, problem or now_there.words))
             continue
-        found.append(_planned(plan_id, each, now_there, connect, now))
+        try:
+            found.append(_planned(plan_id, each, now_there, connect, now))
+        except ODD as error:  # the others are planned all the same
+            refused.append(
+                _refused(
+                    each, f"its steps cannot be written: what is known of it lacks a part ({type(error).__name__})"
+                )
+            )
     order = sorted(found, key=lambda item: (item[0], item[1].check, item[1].resource))
     return CleanupPlan(
         plan_id, scan, now.isoformat(timespec="seconds"), tuple(each for _, each in order), tuple(refused)

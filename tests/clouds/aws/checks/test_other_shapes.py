@@ -15,8 +15,10 @@ from clouds.aws.checks import words
 from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.replay import Answer, Fixture, Scenario
-from tests.clouds.aws.checks.stage import ACCOUNT, CHECKS, Account, waste
+from tests.clouds.aws.checks.stage import ACCOUNT, CHECKS, NOW, Account, waste
 from tests.clouds.aws.checks.test_unknown import DENIED, with_answer
+from tools.cleanup import planning
+from tools.progress import CallProgress
 from tools.waste.records import Finding
 
 
@@ -240,3 +242,18 @@ def test_an_id_names_the_partition_of_its_region(region: str, partition: str) ->
 def test_one_of_a_thing_is_told_in_the_singular(account: Account) -> None:
     one = other("kinesis-idle", "kinesis.DescribeStreamSummary", "StreamName", OpenShardCount=1)
     assert only(account, "kinesis-idle", one).reason.endswith("; 1 shard")
+
+
+def test_what_lacks_a_part_that_its_steps_need_is_refused_and_ends_no_plan(account: Account) -> None:
+    scan = account.scan("msk-idle", with_answer(waste("msk-idle"), "kafka.ListClustersV2", without_version))
+    plan = planning.make(scan.id, scan.findings, lambda _name: account.cloud, (), NOW, CallProgress())
+    assert plan.findings == ()
+    assert [each.reason for each in plan.refused] == [
+        "its steps cannot be written: what is known of it lacks a part (KeyError)"
+    ]
+
+
+def without_version(each: Fixture) -> Fixture:
+    rows = [{key: value for key, value in row.items() if key != "CurrentVersion"}
+            for row in each.answer.body["ClusterInfoList"]]  # fmt: skip
+    return replace(each, answer=replace(each.answer, body={"ClusterInfoList": rows}))
