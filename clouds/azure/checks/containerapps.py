@@ -29,12 +29,16 @@ def environment_of(row: Row) -> Iterable[str]:
 
 def profile_type(row: Row, seen: Seen) -> str:
     """The sort of the profile that an app runs on: "Consumption", "Consumption-GPU-NC24-A100", "D4" ..."""
-    name = str(words.props(row).get("workloadProfileName") or "Consumption")
-    for held in environment_of(row):
-        for environment in seen.index(ENVIRONMENTS, words.key).get(held, ()):
-            for each in words.props(environment).get("workloadProfiles") or ():
-                if str(each.get("name", "")).lower() == name.lower():
-                    return str(each.get("workloadProfileType", ""))
+    held = [one for name in environment_of(row) for one in seen.index(ENVIRONMENTS, words.key).get(name, ())]
+    return profile_in(held[0] if held else {}, row)
+
+
+def profile_in(environment: Row, app: Row) -> str:
+    """The sort of the profile that an app of an environment names; its name where the environment has none of it."""
+    name = str(words.props(app).get("workloadProfileName") or "Consumption")
+    for each in words.props(environment).get("workloadProfiles") or ():
+        if str(each.get("name", "")).lower() == name.lower():
+            return str(each.get("workloadProfileType", ""))
     return name
 
 
@@ -55,13 +59,34 @@ def replica(row: Row) -> tuple[float, float]:
     return sum(float(each.get("cpu") or 0) for each in held), sum(gib(each.get("memory")) for each in held)
 
 
+def shape(row: Row, profile: str) -> tuple[float, float]:
+    """The vCPU and GiB that a replica bills: those of its GPU profile, else what its containers ask for."""
+    return GPU_SHAPES.get(gpu(profile).upper()) or replica(row)
+
+
+def standing(row: Row, profile: str) -> tuple[Meter, ...]:
+    """What the replicas that are always up cost: a GPU at the active rate, others at the idle one."""
+    (cpu, memory), count, sort = shape(row, profile), floor(row), gpu(profile)
+    if not sort:
+        return (
+            Meter("container-apps/idle-vcpu", "vCPU-hour", round(cpu * count, 4)),
+            Meter("container-apps/idle-memory", "GiB-hour", round(memory * count, 4)),
+        )
+    return (
+        Meter(f"container-apps/gpu-{sort}", "GPU-hour", count),
+        Meter("container-apps/active-vcpu", "vCPU-hour", cpu * count),
+        Meter("container-apps/active-memory", "GiB-hour", memory * count),
+    )
+
+
 def gib(text: Any) -> float:
     """ "2Gi" -> 2.0, "512Mi" -> 0.5; 0 for nothing."""
     found = re.fullmatch(r"([0-9.]+)\s*(Gi|Mi|G|M)?", str(text or "0"))
     return (float(found[1]) / (1024 if (found[2] or "Gi").startswith("M") else 1)) if found else 0.0
 
 
-def _serving(row: Row) -> bool:
+def kept_up(row: Row) -> bool:
+    """Whether replicas of it are up, called or not."""
     about = words.props(row)
     return floor(row) > 0 and about.get("runningStatus") not in ("Stopped", "Suspended")
 
@@ -83,28 +108,23 @@ REQUESTS = usage(
     APPS,
     days=7,
     absent="zero",
-    when=lambda row: _serving(row) and ingress(row),
+    when=lambda row: kept_up(row) and ingress(row),
     unit="requests",
     source="Azure Monitor, Container Apps: Requests is emitted for each request that the ingress takes",
 )
 
 
 def _warm(row: Row, seen: Seen) -> Waste | None:
-    if not _serving(row) or not ingress(row):
+    if not kept_up(row) or not ingress(row):
         return None
     profile = profile_type(row, seen)
     sort = gpu(profile)
     if not sort or REQUESTS.of(seen, row):
         return None
-    cpu, memory = GPU_SHAPES.get(sort.upper(), replica(row))
-    count = floor(row)
+    (cpu, memory), count = shape(row, profile), floor(row)
     return Waste(
         reason=f"no request in 7 days, and minReplicas {count} keeps {count} {sort.upper()} up; a GPU has no idle rate",
-        meters=(
-            Meter(f"container-apps/gpu-{sort}", "GPU-hour", count),
-            Meter("container-apps/active-vcpu", "vCPU-hour", cpu * count),
-            Meter("container-apps/active-memory", "GiB-hour", memory * count),
-        ),
+        meters=standing(row, profile),
         evidence={"profile": profile, "minReplicas": count, "vCPU": cpu, "GiB": memory},
     )
 
@@ -135,7 +155,7 @@ WARM = check(
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
-    if not _serving(row) or not ingress(row):
+    if not kept_up(row) or not ingress(row):
         return None
     profile = profile_type(row, seen)
     if (
@@ -150,10 +170,7 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
     count = floor(row)
     return Waste(
         reason=f"no request in 7 days; minReplicas {count} keeps {cpu:g} vCPU and {memory:g} GiB up",
-        meters=(
-            Meter("container-apps/idle-vcpu", "vCPU-hour", round(cpu * count, 4)),
-            Meter("container-apps/idle-memory", "GiB-hour", round(memory * count, 4)),
-        ),
+        meters=standing(row, profile),
         bound="at most",
         evidence={"minReplicas": count, "vCPU": cpu, "GiB": memory, "profile": profile},
     )  # fmt: skip
