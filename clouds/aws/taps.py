@@ -174,5 +174,11 @@ def typed(shape: Shape, value: Any) -> Any:
 
 
 def _time(text: str) -> datetime:
-    at = datetime.fromisoformat(text)
+    """A recorded time: ISO 8601, or the other spellings that botocore reads (RFC 822, epoch seconds as text)."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        from botocore.utils import parse_timestamp
+
+        at = parse_timestamp(text)
     return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""RDS: instances that nobody connects to, that are stopped and still pay, and manual snapshots of what is gone."""
+"""RDS: instances that nobody connects to, and those that are stopped and still pay."""
 
 from __future__ import annotations
 
@@ -6,37 +6,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from clouds.aws.checks import words
-from clouds.aws.checks.metrics import usage
+from clouds.aws.checks import database_snapshots
+from clouds.aws.checks.database_reads import CLUSTER, CONNECTIONS, DATABASE, DATABASES, shared
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Bound, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
-
-DATABASES = Listing("rds", "DescribeDBInstances", "DBInstances")
-CLUSTERS = Listing("rds", "DescribeDBClusters", "DBClusters")
-SNAPSHOTS = Listing("rds", "DescribeDBSnapshots", "DBSnapshots", {"SnapshotType": "manual"})
-CLUSTER_SNAPSHOTS = Listing("rds", "DescribeDBClusterSnapshots", "DBClusterSnapshots", {"SnapshotType": "manual"})
-DATABASE = Kind(
-    name="RDS instance",
-    of=DATABASES,
-    id=lambda row, at: row.get("DBInstanceArn") or words.arn("rds", at, f"db:{row['DBInstanceIdentifier']}"),
-    label=lambda row: row["DBInstanceIdentifier"],
-    created=lambda row: row.get("InstanceCreateTime"),
-    tags=words.tags,
-    moving=("LatestRestorableTime", "CertificateDetails", "PendingModifiedValues", "AutomaticRestartTime"),
-)
-CONNECTIONS = usage(
-    "AWS/RDS",
-    "DatabaseConnections",
-    DATABASES,
-    by=lambda row: [{"DBInstanceIdentifier": row["DBInstanceIdentifier"]}],
-    days=14,
-    absent="unresolved",
-    stat="Maximum",
-    when=lambda row: row["DBInstanceStatus"] == "available",
-    unit="connections",
-    source="RDS docs, instance metrics: emitted every minute while an instance is up, also at 0",
-)
+from clouds.models.waste import Bound, Meter, Row, Seen, Waste, WasteCheck
 
 
 def storage(row: Row) -> tuple[Meter, ...]:
@@ -57,11 +31,42 @@ def _replica(row: Row) -> bool:
     return bool(row.get("ReadReplicaSourceDBInstanceIdentifier") or row.get("ReadReplicaSourceDBClusterIdentifier"))
 
 
+def _members(row: Row) -> Iterable[Any]:
+    return [row["DBClusterIdentifier"]] if row.get("DBClusterIdentifier") else []
+
+
+def _member(row: Row, seen: Seen) -> Waste | None:
+    """A member of a cluster is idle when all are: whoever connects is sent to any of them."""
+    cluster = seen.one(CLUSTER, row) if shared(row) else None
+    if cluster is None or cluster.get("Status") != "available":
+        return None
+    if cluster.get("ReplicationSourceIdentifier") or cluster.get("GlobalClusterIdentifier") or _linked(cluster):
+        return None
+    members = seen.index(DATABASES, _members)[row["DBClusterIdentifier"]]
+    if any(each["DBInstanceStatus"] != "available" or seen.metric(CONNECTIONS, each) for each in members):
+        return None
+    count, name, kind = len(members), row["DBClusterIdentifier"], row["DBInstanceClass"]
+    own = str(row["Engine"]).startswith("aurora")  # what a Multi-AZ cluster of three costs is listed apart
+    return Waste(
+        reason=f"nobody connected to {f'any of the {count} members' if count > 1 else 'the only member'} of cluster "
+        f"{name} in 14 days; {kind} {row['Engine']}",
+        meters=(Meter(f"rds/{kind}/{row['Engine']}/single", "hour"),) if own else (),
+        bound="at least",
+        evidence={"class": kind, "engine": row["Engine"], "cluster": name, "members": count},
+        blocked=f"it is a member of cluster {name}: stop that, or delete it as a whole with a final snapshot",
+    )
+
+
+def _linked(cluster: Row) -> bool:
+    """Whether a cluster is part of a global database: it is there for a failover, or others copy from it."""
+    return bool(cluster.get("GlobalWriteForwardingStatus") or cluster.get("ReadReplicaIdentifiers"))
+
+
 def _idle(row: Row, seen: Seen) -> Waste | None:
     if row["DBInstanceStatus"] != "available" or _replica(row):
         return None
     if row.get("DBClusterIdentifier"):
-        return None  # judged as a cluster by whoever runs it: members share connections
+        return _member(row, seen)
     if seen.metric(CONNECTIONS, row):
         return None
     many = "multi" if row.get("MultiAZ") else "single"
@@ -112,12 +117,17 @@ IDLE = WasteCheck(
     id="rds-idle",
     title="Database that nobody connects to",
     kind=DATABASE,
-    reads=(CONNECTIONS,),
+    reads=(CLUSTER, CONNECTIONS),
     judge=_idle,
     why="A database instance is billed by the hour and by its storage, connected to or not.",
-    spares=("anybody connected in 14 days", "read replicas", "members of a cluster", "younger than 14 days"),
+    spares=(
+        "anybody connected in 14 days, to it or to another member of its cluster",
+        "read replicas, clusters that are copied or are a copy, global databases",
+        "DocumentDB and Neptune",
+        "younger than 14 days",
+    ),
     unchecked=("a job that connects less often than every 14 days", "licences"),
-    meter="RDS instance hours by class, engine and zones, and its storage",
+    meter="RDS instance hours by class, engine and zones, and its storage; that of a cluster is not included",
     min_age=timedelta(days=14),
     remove=_backup_and_delete,
     reversal="can be undone",
@@ -163,124 +173,4 @@ STOPPED = WasteCheck(
     order=22,
 )
 
-SNAPSHOT = Kind(
-    name="RDS snapshot",
-    of=SNAPSHOTS,
-    id=lambda row, at: row.get("DBSnapshotArn") or words.arn("rds", at, f"snapshot:{row['DBSnapshotIdentifier']}"),
-    label=lambda row: row["DBSnapshotIdentifier"],
-    created=lambda row: row.get("SnapshotCreateTime"),
-    tags=words.tags,
-)
-CLUSTER_SNAPSHOT = Kind(
-    name="RDS cluster snapshot",
-    of=CLUSTER_SNAPSHOTS,
-    id=lambda row, at: (
-        row.get("DBClusterSnapshotArn")
-        or words.arn("rds", at, f"cluster-snapshot:{row['DBClusterSnapshotIdentifier']}")
-    ),
-    label=lambda row: row["DBClusterSnapshotIdentifier"],
-    created=lambda row: row.get("SnapshotCreateTime"),
-    tags=words.tags,
-)
-
-
-def _database(row: Row) -> Iterable[Any]:
-    return [row["DBInstanceIdentifier"]]
-
-
-def _cluster(row: Row) -> Iterable[Any]:
-    return [row["DBClusterIdentifier"]]
-
-
-def _orphan(row: Row, seen: Seen) -> Waste | None:
-    if row["SnapshotType"] != "manual" or row["Status"] != "available":
-        return None
-    if row["DBInstanceIdentifier"] in seen.index(DATABASES, _database):
-        return None
-    full = row.get("FullSnapshotSizeInBytes")
-    size = round(full / 1024**3, 9) if full else row["AllocatedStorage"]
-    return Waste(
-        reason=f"its database {row['DBInstanceIdentifier']} is gone; up to {round(size, 3):,} GB are stored",
-        meters=(Meter("rds-snapshot/backup", "GB-month", size),),
-        bound="at most",
-        evidence={"database": row["DBInstanceIdentifier"], "engine": row["Engine"], "GB at most": round(size, 3)},
-    )
-
-
-def _delete_snapshot(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    name = {"DBSnapshotIdentifier": doomed.row["DBSnapshotIdentifier"]}
-    return (
-        step(
-            "delete", f"delete snapshot {doomed.name}", "rds.DeleteDBSnapshot", name, "cannot be undone",
-            until=gone("rds.DescribeDBSnapshots", name, "DBSnapshots[].Status"),
-        ),
-    )  # fmt: skip
-
-
-ORPHAN = WasteCheck(
-    id="rds-snapshot-old",
-    title="Manual snapshot of a database that is gone",
-    kind=SNAPSHOT,
-    reads=(DATABASES,),
-    judge=_orphan,
-    why="A manual snapshot is kept, and billed by what it stores, until somebody deletes it.",
-    spares=("its database is there", "automatic, or of AWS Backup", "younger than 90 days"),
-    unchecked=("whether it is kept by law", "whether it is shared with another account"),
-    meter="RDS backup GB-months of the whole size: an upper bound",
-    min_age=timedelta(days=90),
-    remove=_delete_snapshot,
-    reversal="cannot be undone",
-    recovery="There is none: it may be the last copy.",
-    order=66,
-    steps=("rds.DeleteDBSnapshot", "rds.DescribeDBSnapshots"),
-)
-
-
-def _cluster_orphan(row: Row, seen: Seen) -> Waste | None:
-    if row["SnapshotType"] != "manual" or row["Status"] != "available":
-        return None
-    if row["DBClusterIdentifier"] in seen.index(CLUSTERS, _cluster):
-        return None
-    size = row.get("AllocatedStorage") or 0
-    # Aurora, whose storage grows by itself, answers 1 (or 0) whatever it holds (RDS API, DBCluster): not a size.
-    known = size > 1
-    return Waste(
-        reason=f"its cluster {row['DBClusterIdentifier']} is gone" + ("" if known else "; AWS does not say its size"),
-        meters=(Meter("aurora-snapshot/backup", "GB-month", size),) if known else (),
-        bound="at most",
-        evidence={
-            "cluster": row["DBClusterIdentifier"],
-            "engine": row["Engine"],
-            "GB at most": size if known else None,
-        },
-    )
-
-
-def _delete_cluster_snapshot(doomed: Doomed) -> tuple[CleanupStep, ...]:
-    name = {"DBClusterSnapshotIdentifier": doomed.row["DBClusterSnapshotIdentifier"]}
-    return (
-        step(
-            "delete", f"delete cluster snapshot {doomed.name}", "rds.DeleteDBClusterSnapshot", name, "cannot be undone",
-            until=gone("rds.DescribeDBClusterSnapshots", name, "DBClusterSnapshots[].Status"),
-        ),
-    )  # fmt: skip
-
-
-CLUSTER_ORPHAN = WasteCheck(
-    id="rds-cluster-snapshot-old",
-    title="Manual snapshot of a cluster that is gone",
-    kind=CLUSTER_SNAPSHOT,
-    reads=(CLUSTERS,),
-    judge=_cluster_orphan,
-    why="A manual snapshot is kept, and billed by what it stores, until somebody deletes it.",
-    spares=("its cluster is there", "automatic, or of AWS Backup", "younger than 90 days"),
-    unchecked=("whether it is kept by law", "whether it is shared with another account"),
-    meter="Aurora backup GB-months: an upper bound",
-    min_age=timedelta(days=90),
-    remove=_delete_cluster_snapshot,
-    reversal="cannot be undone",
-    recovery="There is none: it may be the last copy.",
-    order=66,
-    steps=("rds.DeleteDBClusterSnapshot", "rds.DescribeDBClusterSnapshots"),
-)
-CHECKS = (IDLE, STOPPED, ORPHAN, CLUSTER_ORPHAN)
+CHECKS = (IDLE, STOPPED, *database_snapshots.CHECKS)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.databases import DATABASES
+from clouds.aws.checks.database_reads import DATABASES
 from clouds.aws.checks.filesystems import FSX_LIST
 from clouds.aws.checks.steps import step, until
 from clouds.aws.checks.vpn import CLIENT_VPNS

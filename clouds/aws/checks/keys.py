@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from clouds.aws.checks import databases, words
+from clouds.aws.checks import database_reads, words
 from clouds.aws.checks.ec2_reads import SNAPSHOTS, VOLUMES
 from clouds.aws.checks.filesystems import EFS_LIST, FSX_LIST
 from clouds.aws.checks.logs_and_buckets import GROUPS
@@ -42,8 +42,8 @@ CUSTOMER_KEY = Kind(
 
 SECRETS = Listing("secretsmanager", "ListSecrets", "SecretList")
 ENCRYPTED = (
-    VOLUMES, SNAPSHOTS, databases.DATABASES, databases.CLUSTERS, databases.SNAPSHOTS, databases.CLUSTER_SNAPSHOTS,
-    EFS_LIST, FSX_LIST, WAREHOUSES, GROUPS, SECRETS,
+    VOLUMES, SNAPSHOTS, database_reads.DATABASES, database_reads.CLUSTERS, database_reads.SNAPSHOTS,
+    database_reads.CLUSTER_SNAPSHOTS, EFS_LIST, FSX_LIST, WAREHOUSES, GROUPS, SECRETS,
 )  # fmt: skip
 """What is encrypted with a key and lies still without using it: it is lost with its key."""
 

@@ -54,6 +54,16 @@ def test_a_parsed_answer_comes_out_in_the_types_of_botocore() -> None:
     assert ec2.describe_volumes() == {"Volumes": [volume], "ResponseMetadata": about}
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["2026-11-01T10:00:00Z", "2026-11-01 10:00:00", "Sun, 01 Nov 2026 10:00:00 GMT", "1793527200.0", 1793527200],
+)
+def test_a_time_is_read_in_every_spelling_that_it_may_be_recorded_in(written: str | int) -> None:
+    body = {"Volumes": [{"CreateTime": written}]}
+    ec2 = client("ec2", replay("ec2", ("DescribeVolumes", {"answer": Answer(200, body)})))
+    assert ec2.describe_volumes()["Volumes"][0]["CreateTime"] == datetime(2026, 11, 1, 10, tzinfo=UTC)
+
+
 def test_a_recorded_error_is_raised_as_its_own_class() -> None:
     error = {"Error": {"Code": "ResourceLimitExceeded", "Message": "1 Instances"}}
     sagemaker = client("sagemaker", replay("sagemaker", ("DescribeEndpoint", {"answer": Answer(400, error)})))

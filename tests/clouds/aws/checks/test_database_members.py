@@ -1,0 +1,103 @@
+"""A member of a database cluster is idle when all members are, and never removed by itself.
+
+The answers are written from the RDS API reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from clouds.replay import Answer, Fixture, Scenario
+from tests.clouds.aws.checks.stage import Account, waste
+from tests.clouds.aws.checks.test_unknown import DENIED
+
+CLUSTER = {
+    "DBClusterIdentifier": "orders",
+    "Status": "available",
+    "Engine": "aurora-mysql",
+    "ReadReplicaIdentifiers": [],
+}
+WHY = "it is a member of cluster orders: stop that, or delete it as a whole with a final snapshot"
+
+
+def member(name: str, **fields: Any) -> Mapping[str, Any]:
+    return {
+        "DBInstanceIdentifier": name, "DBInstanceClass": "db.r6g.large", "Engine": "aurora-mysql",
+        "DBInstanceStatus": "available", "DBClusterIdentifier": "orders", "StorageType": "aurora",
+        "AllocatedStorage": 1, "InstanceCreateTime": "2026-01-10T08:00:00+00:00", "TagList": [], **fields,
+    }  # fmt: skip
+
+
+def account_of(
+    members: list[Mapping[str, Any]], connections: list[float], cluster: Answer | Mapping[str, Any] = CLUSTER
+) -> Scenario:
+    """The scenario of an idle instance with these members in its place, and the most connections of each."""
+    series = [
+        {"Id": f"m{number}", "Label": "DatabaseConnections", "StatusCode": "Complete", "Values": [value]}
+        for number, value in enumerate(connections)
+    ]
+    found = cluster if isinstance(cluster, Answer) else Answer(200, {"DBClusters": [cluster]})
+    answers = {
+        ("rds", "DescribeDBInstances"): Answer(200, {"DBInstances": members}),
+        ("rds", "DescribeDBClusters"): found,
+        ("cloudwatch", "GetMetricData"): Answer(200, {"MetricDataResults": series}),
+    }
+    fixtures = tuple(Fixture(operation, service, operation, answer) for (service, operation), answer in answers.items())
+    return replace(waste("rds-idle"), fixtures=fixtures)
+
+
+def test_members_of_a_cluster_that_nobody_connects_to_are_found_and_stay(account: Account) -> None:
+    result = account.scan("rds-idle", account_of([member("orders-1"), member("orders-2")], [0.0, 0.0]))
+    assert result.complete
+    assert [(each.name, each.reason, each.removable, each.stays, each.bound) for each in result.findings] == [
+        (
+            name,
+            "nobody connected to any of the 2 members of cluster orders in 14 days; db.r6g.large aurora-mysql",
+            False,
+            WHY,
+            "at least",
+        )
+        for name in ("orders-1", "orders-2")
+    ]
+    assert {meter.key for each in result.findings for meter in each.meters} == {"rds/db.r6g.large/aurora-mysql/single"}
+
+
+def test_the_only_member_of_a_cluster_is_called_that(account: Account) -> None:
+    (found,) = account.scan("rds-idle", account_of([member("orders-1")], [0.0])).findings
+    assert "to the only member of cluster orders" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("scenario", "resources"),
+    [
+        (account_of([member("orders-1"), member("orders-2")], [0.0, 3.0]), 2),
+        (account_of([member("orders-1"), member("orders-2", DBInstanceStatus="creating")], [0.0]), 2),
+        (account_of([member("orders-1")], [0.0], {**CLUSTER, "Status": "stopping"}), 1),
+        (account_of([member("orders-1")], [0.0], {**CLUSTER, "ReplicationSourceIdentifier": "arn:aws:rds:x"}), 1),
+        (account_of([member("orders-1")], [0.0], {**CLUSTER, "GlobalClusterIdentifier": "world"}), 1),
+        (account_of([member("orders-1")], [0.0], {**CLUSTER, "GlobalWriteForwardingStatus": "enabled"}), 1),
+        (account_of([member("orders-1")], [0.0], {**CLUSTER, "ReadReplicaIdentifiers": ["arn:aws:rds:y"]}), 1),
+        (account_of([member("docs-1", Engine="docdb")], [0.0]), 1),
+    ],
+    ids=["one in use", "one being made", "stopping", "a copy", "global", "forwards", "copied", "DocumentDB"],
+)
+def test_a_cluster_in_use_or_there_for_another_is_left_alone(
+    scenario: Scenario, resources: int, account: Account
+) -> None:
+    result = account.scan("rds-idle", scenario)
+    assert (result.findings, result.complete, result.coverage.resources) == ((), True, resources)
+
+
+def test_a_member_whose_cluster_cannot_be_read_is_not_judged(account: Account) -> None:
+    result = account.scan("rds-idle", account_of([member("orders-1")], [0.0], DENIED))
+    assert (result.findings, result.complete) == ((), False)
+    assert [gap.call for gap in result.unread] == ["rds.DescribeDBClusters"]
+
+
+def test_a_multi_az_cluster_of_three_is_found_without_a_price(account: Account) -> None:
+    (found,) = account.scan("rds-idle", account_of([member("orders-1", Engine="postgres")], [0.0])).findings
+    assert (found.usd_per_month, found.meters) == (None, ())
