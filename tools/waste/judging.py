@@ -104,7 +104,7 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         created = moment(kind.created(row)) if kind.created is not None else None
         if created is not None and sight.now - created < check.age:
             return _too_new(check, row, found)
-        _counted(waste)
+        _priceable(waste)
         found.verdicts.append(Verdict(row, waste, _word(kind.id(row, sight.at)), sight.used, created))
     except Young:
         return _too_new(check, row, found)
@@ -136,11 +136,13 @@ def _word(value: Any) -> str:
     return value
 
 
-def _counted(waste: Waste) -> None:
-    """Raises TypeError where a quantity is no number: it cannot be priced, and the rows beside it still can."""
+def _priceable(waste: Waste) -> None:
+    """Raises TypeError where a quantity is no number or a place no text: the rows beside it can still be priced."""
     for meter in waste.meters:
         if isinstance(meter.quantity, bool) or not isinstance(meter.quantity, int | float):
             raise TypeError(type(meter.quantity).__name__)
+        if not isinstance(meter.location, str):
+            raise TypeError(type(meter.location).__name__)
 
 
 def _too_new(check: WasteCheck, row: Row, found: Judged) -> str:

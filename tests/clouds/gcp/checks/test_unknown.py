@@ -144,3 +144,10 @@ def test_an_api_that_is_denied_in_its_places_is_unread(account: Account) -> None
 )  # fmt: skip
 def test_a_duration_of_google_s_is_said_as_a_person_says_it(told: str | None, said: str) -> None:
     assert words.span(told) == said
+
+
+def test_a_place_that_is_no_text_is_unread_and_ends_no_scan(account: Account) -> None:
+    scenario, listed = waste("gke-no-nodes"), "container.projects.locations.clusters.list"
+    clusters = [{**each, "location": 3} for each in scenario.answers[listed]["clusters"]]
+    result = account.scan("gke-no-nodes", scenario.but(**{listed: {"clusters": clusters}}))
+    assert (result.findings, result.complete) == ((), False)
