@@ -20,6 +20,8 @@ from tests.clouds.azure.checks.stage import FIXTURES, NOW, SUBSCRIPTION, Account
 from tests.clouds.rows import ALL, some
 
 CHECKS = {check.id: check for check in PACK.checks}
+FOUND_BY_TAGS = "own-expired"
+"""What is ours stays found by its tags alone, without a price where nobody may look at it (test_own.py)."""
 DENIED = Answer(
     403,
     {
@@ -81,6 +83,8 @@ def test_one_read_that_is_denied_makes_the_scan_incomplete_and_is_named(
         assert [each.bound for each in result.findings] == ["at least"]
     elif operation == "Microsoft.Resources/resources.list":  # an age alone: what is found is shown, and stays
         assert [each.name for each in result.findings if each.removable] == []
+    elif check == FOUND_BY_TAGS:
+        assert [(each.billing, each.removable) for each in result.findings] == [("unpriced", False)]
     else:
         assert result.findings == ()
 
