@@ -2,7 +2,7 @@
 
 A key is `tpu/v6e/flex-start` (a chip-hour, its host included), `gce-gpu/l4/spot`, `gce-core/g2/on-demand`,
 `cloud-run/gpu-l4-no-zonal-redundancy`, `disk/pd-ssd` and so on. A whole machine is asked for by its type,
-`gce/ct6e-standard-4t/spot` or `tpu/v5litepod-8/on-demand`: its own row, else its chips, else the sum of GPU, core and
+`gce/ct6e-standard-4t/spot` or `gce/n2-standard-8/on-demand`: its own row, else its chips, else the sum of GPU, core and
 memory, each of which Google prices apart. Of several rows the newest answers. A suspect row never does.
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from clouds.errors import CloudError
 from clouds.gcp import machines
 from clouds.gcp.places import is_zone, region_of
+from clouds.gcp.shapes import shape
 from clouds.gcp.table import index
 from clouds.models import Price
 from clouds.pricetable import Row, indexed
@@ -119,32 +120,39 @@ def per_million(usd_per_hour: float, tokens_per_second: float) -> float:
 def _machine(key: str, newest: Callable[[str], Row | None]) -> Row | None:
     """A whole machine from its parts; its date is the oldest part's."""
     match key.split("/"):
-        case ["gce" | "tpu", kind, market] if (machine := machines.find(kind)) is not None:
-            pass
+        case ["gce" | "tpu", kind, market]:
+            parts = _parts(kind, market, newest)
         case _:
             return None
-    if machine.accelerator in machines.TPUS:
-        parts = [(f"tpu/{machine.accelerator.lower()}/{market}", float(machine.count))]
-    else:
-        gpu = _GPU.get(machine.accelerator, machine.accelerator.lower())
-        parts = [(f"gce-gpu/{gpu}/{market}", float(machine.count))]
-        host = f"gce-host/{kind}/{market}"
-        if newest(host) is not None:
-            parts.append((host, 1.0))
-        else:
-            parts += [
-                (f"gce-core/{machine.family}/{market}", float(machine.vcpus)),
-                (f"gce-ram/{machine.family}/{market}", float(machine.memory_gib)),
-            ]
     rows = [(newest(part), amount) for part, amount in parts]
     known = [(row, amount) for row, amount in rows if row is not None]
-    if len(known) < len(parts):
+    if not parts or len(known) < len(parts):
         return None
     usd = sum(row.usd * amount for row, amount in known)
     made = " + ".join(f"{amount:g} x {row.key} {row.usd:g}" for row, amount in known)
     source = f"{made}: {'; '.join(dict.fromkeys(row.source for row, _ in known))}"
     as_of = min(row.as_of for row, _ in known)
     return Row(key, "hour", known[0][0].location, round(usd, 9), as_of, source)
+
+
+def _parts(kind: str, market: str, newest: Callable[[str], Row | None]) -> list[tuple[str, float]]:
+    """The keys that a machine is billed by, and how much of each; none for a type that is not known."""
+    machine = machines.find(kind)
+    if machine is None:
+        plain = shape(kind)
+        return _host(plain.family, market, plain.vcpus, plain.memory_gib) if plain is not None else []
+    if machine.accelerator in machines.TPUS:
+        return [(f"tpu/{machine.accelerator.lower()}/{market}", float(machine.count))]
+    gpu = _GPU.get(machine.accelerator, machine.accelerator.lower())
+    cards = (f"gce-gpu/{gpu}/{market}", float(machine.count))
+    host = f"gce-host/{kind}/{market}"
+    if newest(host) is not None:
+        return [cards, (host, 1.0)]
+    return [cards, *_host(machine.family, market, float(machine.vcpus), float(machine.memory_gib))]
+
+
+def _host(family: str, market: str, vcpus: float, gib: float) -> list[tuple[str, float]]:
+    return [(f"gce-core/{family}/{market}", vcpus), (f"gce-ram/{family}/{market}", gib)]
 
 
 def _price(row: Row) -> Price:

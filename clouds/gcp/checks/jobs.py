@@ -75,14 +75,16 @@ def _warm(row: Row, seen: Seen) -> Waste | None:
         Meter(each.key, each.unit, each.quantity * kept, each.location) for each in meters.machine(kind, place)
     )
     return Waste(f"keeps {words.count(kept, 'machine')} ready ({kind}), and nobody started a workstation in 14 days",
-                 lines, evidence={"machines": kept, "type": kind, "workstations": len(stations)})  # fmt: skip
+                 lines, bound="at least",
+                 evidence={"machines": kept, "type": kind, "workstations": len(stations)})  # fmt: skip
 
 
 POOL_WARM = WasteCheck(
     id="workstation-pool-idle", title="Workstation machines that are kept ready for nobody", kind=CONFIG, judge=_warm,
     reads=(STATIONS,), why="Machines of a quick-start pool run at all hours, so that a workstation starts faster.",
     remove="set its pool to 0 (`gcloud workstations configs update --pool-size=0`); starting one then takes longer",
-    reversal="can be undone", recovery="", order=54, meter="its machines by the hour", min_age=timedelta(days=14),
+    reversal="can be undone", recovery="", order=54,
+    meter="its machines by the hour; fee and disks are not counted", min_age=timedelta(days=14),
     spares=("a workstation was started in 14 days", "one runs now", "no pool"), unchecked=("a course to come",),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clouds.gcp.prices import BUNDLED, GcpPrices, per_million, refreshed_path
+from clouds.gcp.shapes import shape
 from clouds.pricetable import Row, rows_of, written
 from tests.clouds.gcp.recorded import Recorded
 
@@ -68,6 +69,13 @@ def test_what_a_million_tokens_cost_in_the_article(
         ("gce/a2-highgpu-1g/spot", "us-central1", 1.92802, "hour", "2026-07-09"),
         ("gce/a3-highgpu-1g/on-demand", "us-east4", 10.979, "hour", "2026-07-09"),
         ("gke/cluster-management", "us-east1", 0.10, "hour", "2026-09-21"),
+        ("gce/n2-standard-8/on-demand", "us-central1-a", 0.388472, "hour", "2026-10-13"),
+        ("gce/n2-standard-8/on-demand", "europe-west2-c", 0.500496, "hour", "2025-04-01"),
+        ("gce/e2-micro/on-demand", "us-central1", 0.008376, "hour", "2025-04-01"),
+        ("gce/n1-highmem-16/on-demand", "us-west4", 1.065864, "hour", "2025-04-01"),
+        ("gce/m1-ultramem-40/on-demand", "us-central1", 6.2931, "hour", "2025-04-01"),
+        ("gce/t2d-standard-4/on-demand", "asia-east1", 0.195664, "hour", "2025-04-01"),
+        ("gce/n2-standard-8/on-demand", "us-east1", 0.3885, "hour", "2026-09-06"),
     ],
 )
 def test_a_chip_a_machine_and_its_parts(
@@ -88,6 +96,10 @@ def test_a_chip_a_machine_and_its_parts(
         ("gce/a3-highgpu-8g/on-demand", "us-east1"),
         ("snapshot/standard", "us-east5"),
         ("gce/n9-standard-4/on-demand", "us-central1"),
+        ("gce/n2-custom-4-8192/on-demand", "us-central1"),
+        ("gce/c3-standard-8-lssd/on-demand", "us-central1"),
+        ("gce/n2-standard-8/spot", "us-central1"),
+        ("gce/n2-standard-8/on-demand", "africa-south1"),
         ("nonsense", "us-central1"),
     ],
 )
@@ -166,3 +178,30 @@ def test_the_bundled_table_holds_the_collected_facts() -> None:
     assert {place: fact["usd"] for place, fact in newest.items()}.items() <= {
         place: row.usd for place, row in bundled.items()
     }.items()
+
+
+FAMILIES = ("e2", "n1", "n2", "n2d", "n4", "c2d", "c3", "c3d", "c4", "c4a", "m1", "m3")
+MAIN = (
+    *("us-central1", "us-east1", "us-east4", "us-east5", "us-west1", "us-west4", "europe-west1", "europe-west2"),
+    *("europe-west4", "asia-east1", "asia-northeast1", "asia-southeast1"),
+)
+
+
+def test_a_machine_of_a_main_region_costs_0_95_to_1_75_times_what_it_does_in_iowa() -> None:
+    rows = [row for row in rows_of(BUNDLED) if row.key.startswith(("gce-core/", "gce-ram/"))]
+    plain = [row for row in rows if row.key.split("/")[1] in FAMILIES]
+    iowa = {row.key: row.usd for row in plain if row.location == "us-central1"}
+    assert {key.split("/")[1] for key in iowa} == set(FAMILIES)
+    assert [row for row in plain if not 0.95 <= row.usd / iowa[row.key] <= 1.75] == []
+    assert {row.location for row in plain} >= set(MAIN)
+
+
+def test_what_is_summed_in_iowa_is_what_googles_page_lists_there() -> None:
+    listed = [row for row in rows_of(BUNDLED) if row.key.startswith("gce/") and row.as_of == "2026-10-13"]
+    rates = {row.key: row.usd for row in rows_of(BUNDLED) if row.location == "us-central1"}
+    assert len(listed) == 15
+    for row in listed:
+        kind = shape(row.key.split("/")[1])
+        assert kind is not None
+        core, ram = rates[f"gce-core/{kind.family}/on-demand"], rates[f"gce-ram/{kind.family}/on-demand"]
+        assert kind.vcpus * core + kind.memory_gib * ram == pytest.approx(row.usd, rel=1e-4)
