@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from re import search
 from typing import Any
@@ -31,18 +31,42 @@ def group_template(row: Row) -> Row:
     return found
 
 
+_MOST_PINNED = 4
+"""Template versions that are asked for a group: its own and its overrides', of which mixed processors need two."""
+
+
+def pinned(row: Row) -> list[Row]:
+    """The template versions that a group, or an override of its mixed instances, names by number, each once."""
+    overrides = row.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {}).get("Overrides") or ()
+    named = [group_template(row), *(each.get("LaunchTemplateSpecification") or {} for each in overrides)]
+    found = {
+        (str(each.get("LaunchTemplateId") or each.get("LaunchTemplateName")), str(each["Version"])): each
+        for each in named
+        if str(each.get("Version", "$")).isdigit()
+    }
+    return list(found.values())
+
+
+def _pin(place: int) -> Detail:
+    """The read of one of a group's pinned versions: one request names one template."""
+
+    def ask(rows: Sequence[Row], _at: Scope) -> Mapping[str, Any]:
+        spec = pinned(rows[0])[place]
+        name = "LaunchTemplateId" if spec.get("LaunchTemplateId") else "LaunchTemplateName"
+        return {name: spec[name], "Versions": [str(spec["Version"])]}
+
+    return Detail(
+        GROUPS,
+        "ec2",
+        "DescribeLaunchTemplateVersions",
+        ask,
+        rows="LaunchTemplateVersions",
+        when=lambda row: len(pinned(row)) > place,
+    )
+
+
 # Without naming a template only $Latest and $Default can be listed: a group may be pinned to an older version.
-PINNED = Detail(
-    GROUPS,
-    "ec2",
-    "DescribeLaunchTemplateVersions",
-    lambda rows, _at: {
-        "LaunchTemplateId": group_template(rows[0])["LaunchTemplateId"],
-        "Versions": [group_template(rows[0])["Version"]],
-    },
-    rows="LaunchTemplateVersions",
-    when=lambda row: str(group_template(row).get("Version", "$")).isdigit(),
-)
+PINNED = tuple(map(_pin, range(_MOST_PINNED)))
 
 
 def ec2_id(kind: str, key: str) -> Any:

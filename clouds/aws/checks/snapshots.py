@@ -22,9 +22,11 @@ from clouds.aws.checks.ec2_reads import (
 )
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 GIB = 1024**3
+_STARTERS: tuple[Listing | Detail, ...] = (TEMPLATES, *PINNED, LAUNCH_CONFIGS)
+"""What instances are started from."""
 _MANAGERS = ("aws:backup:", "aws:dlm:", "dlm:", "aws:ec2:vm-import")
 
 
@@ -44,13 +46,7 @@ def image_of(row: Row) -> Iterable[Any]:
 
 def in_use_by(row: Row, seen: Seen) -> bool:
     """Whether an image of ours, a launch template or a launch configuration is made from a snapshot."""
-    snapshot = row["SnapshotId"]
-    return (
-        snapshot in seen.index(IMAGES, disks)
-        or snapshot in seen.index(TEMPLATES, disks)
-        or snapshot in seen.index(PINNED, disks)
-        or snapshot in seen.index(LAUNCH_CONFIGS, disks)
-    )
+    return any(row["SnapshotId"] in seen.index(read, disks) for read in (IMAGES, *_STARTERS))
 
 
 def managed_by(row: Row) -> str:
@@ -103,7 +99,7 @@ ORPHAN = WasteCheck(
     id="snapshot-orphan",
     title="Snapshot of a volume that is gone",
     kind=SNAPSHOT,
-    reads=(VOLUMES, IMAGES, TEMPLATES, GROUPS, PINNED, LAUNCH_CONFIGS),
+    reads=(VOLUMES, IMAGES, TEMPLATES, GROUPS, *PINNED, LAUNCH_CONFIGS),
     judge=_orphan,
     why="It is billed by what it stores; the volume that it was taken of is no longer there.",
     spares=(
@@ -112,7 +108,8 @@ ORPHAN = WasteCheck(
         "younger than 30 days",
     ),
     unchecked=(
-        "whether it is shared with another account", "templates that a fleet is pinned to at an older version",
+        "whether it is shared with another account",
+        "templates that a fleet is pinned to at an older version, and a fifth one of a group",
         "how little it stores beside its neighbours: each holds only what changed, so the price is an upper bound",
     ),
     meter="EBS snapshot GiB-months of the volume's size: an upper bound",
@@ -152,7 +149,7 @@ def _own_disks(row: Row, seen: Seen) -> list[Row]:
     for snapshot in dict.fromkeys(disks(row)):
         images = seen.index(IMAGES, _known_disks).get(snapshot, ())
         shared = any(each.get("ImageId") != row["ImageId"] for each in images) or any(
-            snapshot in seen.index(read, disks) for read in (TEMPLATES, PINNED, LAUNCH_CONFIGS)
+            snapshot in seen.index(read, disks) for read in _STARTERS
         )
         if not shared:
             rows = seen.index(SNAPSHOTS, _snapshot_key).get(snapshot, ())
@@ -176,7 +173,7 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
     image = row["ImageId"]
     if row.get("Public") or row["State"] != "available" or row.get("ProductCodes") or managed_by(row):
         return None
-    if any(image in seen.index(read, image_of) for read in (INSTANCES, TEMPLATES, PINNED, LAUNCH_CONFIGS)):
+    if any(image in seen.index(read, image_of) for read in (INSTANCES, *_STARTERS)):
         return None
     last = row.get("LastLaunchedTime")
     if last and not words.older(seen, last, days=90):
@@ -230,7 +227,7 @@ IMAGE_UNUSED = WasteCheck(
     id="ami-unused",
     title="Image that nothing starts from",
     kind=IMAGE,
-    reads=(INSTANCES, TEMPLATES, GROUPS, PINNED, LAUNCH_CONFIGS, SNAPSHOTS, PERMISSION),
+    reads=(INSTANCES, TEMPLATES, GROUPS, *PINNED, LAUNCH_CONFIGS, SNAPSHOTS, PERMISSION),
     judge=_image_unused,
     why="An image costs nothing; the snapshots behind it are billed by what they store.",
     spares=(
@@ -239,7 +236,10 @@ IMAGE_UNUSED = WasteCheck(
         "made by AWS Backup or DLM", "younger than 90 days",
         "its snapshots that another image or a template needs too, or that are tagged to be kept: they stay",
     ),
-    unchecked=("names in parameters, pipelines and code", "EC2 Image Builder recipes"),
+    unchecked=(
+        "names in parameters, pipelines and code", "EC2 Image Builder recipes",
+        "templates that a fleet is pinned to at an older version, and a fifth one of a group",
+    ),
     meter="EBS snapshot GiB-months of its snapshots: an upper bound",
     min_age=timedelta(days=90),
     remove=_deregister,
