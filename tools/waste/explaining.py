@@ -110,8 +110,16 @@ def explain_finding(
                 else ()
             ),
         ),
-        next="" if one.stays else f'plan_cleanup(scan="{found.id}", findings=["{one.id}"]).',
+        next=next_step(one, found.id),
     )
+
+
+def next_step(finding: Finding, scan: str) -> str:
+    """The one call that ends it: a cleanup, or the deletion of a deployment of our own; "" where there is none."""
+    if not finding.stays:
+        return f'plan_cleanup(scan="{scan}", findings=["{finding.id}"]).'
+    ref = finding.evidence.get("endpoint") if finding.category == "own" else None
+    return f'delete_endpoint("{ref}").' if ref else ""
 
 
 def find(scan: Scan, word: str, home: Path) -> Finding:

@@ -33,8 +33,8 @@ def _name(row: Row) -> str:
     return str(row["ResourceARN"].rsplit("/", 1)[-1])
 
 
-def _is(*sorts: str) -> Callable[[Row], bool]:
-    return lambda row: _sort(row) in sorts
+def _is(sort: str) -> Callable[[Row], bool]:
+    return lambda row: _sort(row) == sort and DEPLOYMENT in words.tags(row)
 
 
 def _ec2(operation: str, rows: str, by: str, theirs: Callable[[Row], Any], sort: str) -> Detail:

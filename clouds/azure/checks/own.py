@@ -37,7 +37,7 @@ def _sort(row: Row) -> str:
 
 def _whole(sort: str, *, expand: str = "") -> Detail:
     """What ARM's index names, in full: it names a resource for a while after that is gone, and says no size of it."""
-    return single(OURS, sort, lambda row: _sort(row) == sort.lower(), expand=expand)
+    return single(OURS, sort, lambda row: _sort(row) == sort.lower() and DEPLOYMENT in words.tags(row), expand=expand)
 
 
 APP, ENVIRONMENT, ENDPOINT, SERVED = (_whole(each) for each in (_APP, _ENVIRONMENT, _ENDPOINT, _SERVED))
@@ -195,7 +195,7 @@ def ref(row: Row, at: Scope) -> str:
 
 
 def _expired(row: Row, seen: Seen) -> Waste | None:
-    found = {name.lower(): value for name, value in words.tags(row).items()}  # Azure may change the case of a name
+    found = words.tags(row)
     if DEPLOYMENT not in found or _sort(row) not in _TYPES:
         return None
     end = words.moment(found.get(EXPIRES, "").replace("_", ":"))

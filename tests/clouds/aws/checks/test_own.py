@@ -13,6 +13,7 @@ from clouds.replay import Fixture, Scenario
 from tests.clouds.aws.checks.stage import FIXTURES, NOW, REGION, Account, scenario
 from tests.clouds.aws.checks.test_unknown import DENIED, with_answer
 from tools.progress import CallProgress
+from tools.waste.explaining import next_step
 from tools.waste.records import Finding, Scan
 from tools.waste.scan import Wanted, scan
 
@@ -101,3 +102,10 @@ def test_components_of_an_endpoint_of_ours_are_priced_with_it(account: Account) 
 def test_what_delete_endpoint_knows_it_by_is_told_where_it_can_be(resource: str, tags: Any, ref: str) -> None:
     row = {"ResourceARN": f"arn:aws:{resource}", "Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
     assert own.ref(row, Scope("eu-west-1")) == ref
+
+
+def test_the_next_step_of_an_explanation_is_to_delete_the_endpoint(account: Account) -> None:
+    (one,) = account.scan("own-expired", scenario(OURS / "outlived_its_end")).findings
+    assert next_step(one, "scan") == 'delete_endpoint("aws:sagemaker:us-east-1:gemma-4-e2b").'
+    assert next_step(replace(one, evidence={}), "scan") == ""
+    assert next_step(replace(one, category="classic"), "scan") == ""

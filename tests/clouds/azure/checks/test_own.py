@@ -12,6 +12,7 @@ from clouds.models import Scope
 from clouds.replay import Answer, Fixture
 from tests.clouds.azure.checks.stage import FIXTURES, SUBSCRIPTION, Account, loaded
 from tests.clouds.azure.checks.test_unknown import changed, denied
+from tools.waste.explaining import next_step
 from tools.waste.scan import Wanted
 
 OURS = FIXTURES / "own-expired"
@@ -87,3 +88,10 @@ def test_what_delete_endpoint_knows_it_by_is_told_where_it_can_be(resource: str,
         "location": "East US",
     }
     assert own.ref(row, Scope()) == ref
+
+
+def test_the_next_step_of_an_explanation_is_to_delete_the_endpoint(account: Account) -> None:
+    (one,) = account.known(OURS / "it_should_have_ended").scan.findings
+    assert next_step(one, "scan") == 'delete_endpoint("azure:containerapps:eastus:gemma").'
+    assert next_step(replace(one, evidence={}), "scan") == ""
+    assert next_step(replace(one, category="classic"), "scan") == ""
