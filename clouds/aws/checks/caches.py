@@ -154,6 +154,14 @@ OPENSEARCH = Kind(
     ),
     tags_of=words.tag_row,
 )
+
+
+def _steady(row: Row) -> bool:
+    """Whether nobody is at work on a domain: the older marks of it, and the state that newer answers give."""
+    changing = row.get("Processing") or row.get("UpgradeProcessing") or row.get("Deleted")
+    return not changing and row.get("DomainProcessingStatus", "Active") == "Active"
+
+
 SEARCHED = usage(
     "AWS/ES",
     "SearchRate IndexingRate",
@@ -161,7 +169,7 @@ SEARCHED = usage(
     by=lambda row: [{"DomainName": row["DomainName"], "ClientId": row["ARN"].split(":")[4]}],
     days=14,
     absent="unresolved",
-    when=lambda row: not row.get("Processing") and not row.get("Deleted"),
+    when=_steady,
     unit="requests a minute, summed",
     source="OpenSearch docs: emitted every minute while a domain is up, also at 0",
 )
@@ -170,7 +178,7 @@ SEARCHED = usage(
 # A domain itself does not say when it was made; each of its options does.
 OPTIONS = Detail(
     DOMAIN, "opensearch", "DescribeDomainConfig", lambda rows, _at: {"DomainName": rows[0]["DomainName"]},
-    rows="DomainConfig", when=lambda row: not row.get("Processing") and not row.get("Deleted"),
+    rows="DomainConfig", when=_steady,
 )  # fmt: skip
 
 
@@ -182,7 +190,7 @@ def _made(row: Row, seen: Seen) -> datetime | None:
 
 
 def _domain(row: Row, seen: Seen) -> Waste | None:
-    if row.get("Processing") or row.get("Deleted") or not row.get("Created", True):
+    if not _steady(row) or not row.get("Created", True):
         return None
     if seen.metric(SEARCHED, row):
         return None

@@ -48,7 +48,8 @@ def _no_nodes(row: Row, seen: Seen) -> Waste | None:
         return None
     if row["name"] in seen.index(INSTANCES, _clusters_of):
         return None
-    extended = row.get("upgradePolicy", {}).get("supportType") == "EXTENDED"
+    # Extended support, which costs more once a version is old, is what a cluster has that was made without a policy.
+    extended = row.get("upgradePolicy", {}).get("supportType", "EXTENDED") == "EXTENDED"
     return Waste(
         reason=f"runs no node: no node group, no Fargate profile, no machine of its own (Kubernetes {row['version']})",
         meters=(Meter("eks/cluster", "hour"),),

@@ -29,15 +29,36 @@ ENDPOINT_TAGS = Detail(
 
 
 def serving(row: Row) -> bool:
-    """Whether an endpoint holds instances and takes requests."""
-    return row["EndpointStatus"] in ("InService", "UpdateRollbackFailed") and any(_instances(row))
+    """Whether an endpoint holds instances, or serverless capacity, and takes requests."""
+    held = any(_instances(row)) or bool(_kept_ready(row))
+    return row["EndpointStatus"] in ("InService", "UpdateRollbackFailed") and held
+
+
+def _variants(row: Row) -> Iterator[Row]:
+    yield from row.get("ProductionVariants", ())
+    yield from row.get("ShadowProductionVariants", ())
 
 
 def _instances(row: Row) -> Iterator[Row]:
     """Variants that hold instances: serverless ones and those scaled to zero hold none."""
-    for variant in (*row.get("ProductionVariants", ()), *row.get("ShadowProductionVariants", ())):
+    for variant in _variants(row):
         if variant.get("CurrentInstanceCount") and not variant.get("CurrentServerlessConfig"):
             yield variant
+
+
+def _kept_ready(row: Row) -> list[Row]:
+    """The settings of serverless variants with provisioned concurrency, which is billed by the second, used or not."""
+    settings = (variant.get("CurrentServerlessConfig") or {} for variant in _variants(row))
+    return [each for each in settings if each.get("ProvisionedConcurrency")]
+
+
+def _prepaid(row: Row) -> bool:
+    """Whether all its instances are of capacity that is paid for ahead, used or not."""
+    held = [variant.get("CapacityReservationConfig") or {} for variant in _instances(row)]
+    return bool(held) and all(
+        each.get("MlReservationArn") and each.get("CapacityReservationPreference") == "capacity-reservations-only"
+        for each in held
+    )
 
 
 CALLS = usage(
@@ -109,7 +130,8 @@ def hosting_meters(row: Row, config: Row) -> tuple[Meter, ...]:
 
 def shown(row: Row, config: Row) -> str:
     """What an endpoint holds in words: "2 x ml.g5.xlarge"."""
-    return ", ".join(f"{count} x {name}" for name, count in placed(row, config))
+    ready = [f"{each['ProvisionedConcurrency']} x {each['MemorySizeInMB']} MB kept ready" for each in _kept_ready(row)]
+    return ", ".join([*(f"{count} x {name}" for name, count in placed(row, config)), *ready])
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
@@ -135,6 +157,8 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"no request in 7 days; holds {held}",
         meters=hosting_meters(row, config),
+        prepaid=_prepaid(row),
+        bound="at least" if _kept_ready(row) else "exact",  # what is kept ready has no row in the price table
         holds=tuple(each["InferenceComponentArn"] for each in components),
         evidence={"status": row["EndpointStatus"], "instances": held, "components": len(components)},
     )
@@ -163,7 +187,7 @@ ENDPOINT_IDLE = WasteCheck(
     judge=_idle,
     why="An endpoint bills every hour for each instance that it holds, whether a request comes or not.",
     spares=(
-        "serverless, or scaled to zero instances",
+        "serverless without provisioned concurrency, or scaled to zero instances",
         "any variant or inference component was called in 7 days",
         "asynchronous with a backlog",
         "not in service (being made, changed or deleted)",

@@ -73,7 +73,9 @@ def units(row: Row) -> tuple[int, int]:
 
 def _table(row: Row, seen: Seen) -> Waste | None:
     reads, writes = units(row)
-    if row["TableStatus"] != "ACTIVE" or not provisioned(row) or row.get("Replicas") or not reads + writes:
+    if row["TableStatus"] != "ACTIVE" or not provisioned(row) or not reads + writes:
+        return None
+    if row.get("Replicas") or row.get("GlobalTableVersion"):  # tables of 2017's version do not list their replicas
         return None
     if seen.metric(CONSUMED, row):
         return None
