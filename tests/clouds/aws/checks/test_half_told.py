@@ -73,6 +73,20 @@ def test_what_is_decided_without_a_read_is_found_although_it_is_denied(
     assert {gap.call for gap in result.unread} == {f"ec2.{each}" for each in denied}
 
 
+@pytest.mark.parametrize(("left_out", "found"), [((), 1), (("ResourceRecordSetCount",), 0)])
+def test_a_zone_that_counts_two_records_is_empty_though_they_cannot_be_listed(
+    left_out: tuple[str, ...], found: int, account: Account
+) -> None:
+    scenario = with_answer(
+        changed("route53-empty-zone", {}, *left_out),
+        "route53.ListResourceRecordSets",
+        lambda each: replace(each, answer=DENIED, parameters=None),
+    )
+    result = account.scan("route53-empty-zone", scenario)
+    assert (len(result.findings), result.complete) == (found, False)
+    assert [gap.call for gap in result.unread] == ["route53.ListResourceRecordSets"]
+
+
 def test_a_gateway_whose_addresses_cannot_be_read_goes_without_them(account: Account) -> None:
     scenario = with_answer(
         waste("nat-idle"), "ec2.DescribeAddresses", lambda each: replace(each, answer=DENIED, parameters=None)

@@ -44,11 +44,12 @@ NOT_NEEDED = {
     ("eni-unused", "ec2.DescribeNatGateways"),
     ("eni-unused", "ec2.DescribeVpcEndpoints"),
     ("nat-idle", "ec2.DescribeAddresses"),
+    ("route53-empty-zone", "route53.ListResourceRecordSets"),
     ("ec2-stopped", "ec2.DescribeVolumes"),
     ("ec2-stopped", "ec2.DescribeAddresses"),
 }
 """What is found without them, and named as unread: a group's instances say their type; AWS itself marks an address or
-interface in use; a machine is stopped and a gateway idle whatever hangs on them, which then stays."""
+interface that is in use; a zone counts its records; a machine is stopped and a gateway idle whatever hangs on them."""
 
 FOUND_BY_TAGS = "own-expired"
 """What is ours stays found by its tags alone, without a price where nobody may look at it (test_own.py)."""
