@@ -78,13 +78,14 @@ def _endpoint(row: Row, seen: Seen) -> Waste | None:
     status = found["EndpointStatus"]
     if status == "Failed":
         return Waste("it failed, and bills nothing", free=True)
+    serverless = any(each.get("CurrentServerlessConfig") for each in found.get("ProductionVariants", ()))
     config, bound = _config(found, seen)
     if meters := hosting_meters(found, config):
-        held = shown(found, config)
-        return Waste(f"{status}, holds {held}", meters, bound=bound, holds=_components(found, seen))
+        said, bound = f"{status}, holds {shown(found, config)}", "at least" if serverless else bound
+        return Waste(said, meters, bound=bound, holds=_components(found, seen))
     if status != "InService":
         return Waste(f"{status}: nobody says what it holds")
-    if any(each.get("CurrentServerlessConfig") for each in found.get("ProductionVariants", ())):
+    if serverless:
         return Waste("serverless: it bills what it is used")
     return Waste("it holds no instance now", free=True)
 
