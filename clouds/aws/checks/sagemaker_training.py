@@ -109,7 +109,8 @@ def _by_operation(row: Row) -> list[dict[str, str]]:
 
 FEATURE_USE = usage(
     "AWS/SageMaker/FeatureStore",
-    "ConsumedReadRequestsUnits ConsumedWriteRequestsUnits",
+    # Requests are told on demand, capacity where throughput is provisioned.
+    "ConsumedReadRequestsUnits ConsumedWriteRequestsUnits ConsumedReadCapacityUnits ConsumedWriteCapacityUnits",
     FEATURE_GROUP,
     by=_by_operation,
     days=14,
