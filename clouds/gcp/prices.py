@@ -117,29 +117,17 @@ def per_million(usd_per_hour: float, tokens_per_second: float) -> float:
     return usd_per_hour / 3600 / tokens_per_second * 1e6
 
 
-def _machine(key: str, newest: Callable[[str], Row | None]) -> Row | None:
-    """A whole machine from its parts; its date is the oldest part's."""
+def parts(key: str, newest: Callable[[str], Row | None] = lambda _: None) -> list[tuple[str, float]]:
+    """The keys that a machine is billed by, and how much of each; none for a key of no type that is known.
+
+    `newest` finds the row of a key: a host that has a price of its own is not taken apart.
+    """
     match key.split("/"):
         case ["gce" | "tpu", kind, market]:
-            parts = _parts(kind, market, newest)
+            machine, plain = machines.find(kind), shape(kind)
         case _:
-            return None
-    rows = [(newest(part), amount) for part, amount in parts]
-    known = [(row, amount) for row, amount in rows if row is not None]
-    if not parts or len(known) < len(parts):
-        return None
-    usd = sum(row.usd * amount for row, amount in known)
-    made = " + ".join(f"{amount:g} x {row.key} {row.usd:g}" for row, amount in known)
-    source = f"{made}: {'; '.join(dict.fromkeys(row.source for row, _ in known))}"
-    as_of = min(row.as_of for row, _ in known)
-    return Row(key, "hour", known[0][0].location, round(usd, 9), as_of, source)
-
-
-def _parts(kind: str, market: str, newest: Callable[[str], Row | None]) -> list[tuple[str, float]]:
-    """The keys that a machine is billed by, and how much of each; none for a type that is not known."""
-    machine = machines.find(kind)
+            return []
     if machine is None:
-        plain = shape(kind)
         return _host(plain.family, market, plain.vcpus, plain.memory_gib) if plain is not None else []
     if machine.accelerator in machines.TPUS:
         return [(f"tpu/{machine.accelerator.lower()}/{market}", float(machine.count))]
@@ -153,6 +141,19 @@ def _parts(kind: str, market: str, newest: Callable[[str], Row | None]) -> list[
 
 def _host(family: str, market: str, vcpus: float, gib: float) -> list[tuple[str, float]]:
     return [(f"gce-core/{family}/{market}", vcpus), (f"gce-ram/{family}/{market}", gib)]
+
+
+def _machine(key: str, newest: Callable[[str], Row | None]) -> Row | None:
+    """A whole machine from its parts; its date is the oldest part's."""
+    rows = [(newest(part), amount) for part, amount in parts(key, newest)]
+    known = [(row, amount) for row, amount in rows if row is not None]
+    if not known or len(known) < len(rows):
+        return None
+    usd = sum(row.usd * amount for row, amount in known)
+    made = " + ".join(f"{amount:g} x {row.key} {row.usd:g}" for row, amount in known)
+    source = f"{made}: {'; '.join(dict.fromkeys(row.source for row, _ in known))}"
+    as_of = min(row.as_of for row, _ in known)
+    return Row(key, "hour", known[0][0].location, round(usd, 9), as_of, source)
 
 
 def _price(row: Row) -> Price:

@@ -36,6 +36,7 @@ from clouds.azure.checks.bill import BILL
 from clouds.azure.checks.commands import account_line, command, query
 from clouds.azure.prices import EXCLUDES
 from clouds.azure.tenants import EVERY
+from clouds.azure.unpriced import without_rate
 from clouds.models import Scope
 from clouds.models.waste import Listing, WasteCheck
 from clouds.models.waste_pack import WastePack
@@ -80,6 +81,7 @@ PACK = WastePack(
     owner=words.owner,
     excludes=EXCLUDES,
     bill=BILL,
+    without_rate=without_rate,
     scope_word="subscription",
     scope=lambda place, _account: Scope(None, place),
     keep_hint='tag modelrig-keep = "2027-03-31 why it is kept"',

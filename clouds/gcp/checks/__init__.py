@@ -26,6 +26,7 @@ from clouds.gcp.checks import (
 )
 from clouds.gcp.checks.bill import BILL
 from clouds.gcp.checks.commands import account_line, command, query
+from clouds.gcp.unpriced import without_rate
 from clouds.models import Call, Scope
 from clouds.models.waste import Listing, Row, WasteCheck
 from clouds.models.waste_pack import Inventory, WastePack
@@ -93,6 +94,7 @@ PACK = WastePack(
         "egress and requests",
         "taxes",
     ),
+    without_rate=without_rate,
     scope_word="project",
     keep_hint='label modelrig-keep = "2027-03-31_why_it_is_kept"',
 )
