@@ -90,7 +90,7 @@ def _no_targets(row: Row, seen: Seen) -> Waste | None:
         return None
     return Waste(
         reason="no target is registered"
-        + (f" in its {len(groups)} target groups" if groups else " and it has no target group"),
+        + (f" in its {words.many(len(groups), 'target group')}" if groups else " and it has no target group"),
         meters=(price(row),),
         evidence={"type": row["Type"], "target groups": len(groups), "scheme": row.get("Scheme", "")},
     )
@@ -232,7 +232,9 @@ def _classic(row: Row, seen: Seen) -> Waste | None:
     if machines and seen.metric(CLASSIC_REQUESTS, row):
         return None
     return Waste(
-        reason=f"no request in 14 days with {machines} instances behind it" if machines else "no instance is behind it",
+        reason=f"no request in 14 days with {words.many(machines, 'instance')} behind it"
+        if machines
+        else "no instance is behind it",
         meters=(Meter("elb/classic", "hour"),),
         evidence={"instances": machines, "scheme": row.get("Scheme", "")},
     )

@@ -66,8 +66,8 @@ def _release(doomed: Doomed) -> tuple[CleanupStep, ...]:
     if used:
         return (
             step(
-                "reduce", f"reduce {doomed.name} to the {used} instances in use", "ec2.ModifyCapacityReservation",
-                {**name, "InstanceCount": used}, "can be undone", capacity=True,
+                "reduce", f"reduce {doomed.name} to the {words.many(used, 'instance')} in use",
+                "ec2.ModifyCapacityReservation", {**name, "InstanceCount": used}, "can be undone", capacity=True,
                 until=until("ec2.DescribeCapacityReservations", look, "CapacityReservations[].TotalInstanceCount",
                             str(used), seconds=600),
             ),

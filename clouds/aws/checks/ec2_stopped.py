@@ -60,9 +60,9 @@ def _stopped(row: Row, seen: Seen) -> Waste | None:
     meters = (*(meter for each in volumes for meter in volume_meters(each)), *(IPV4 for _ in addresses))
     left = [each["VolumeId"] for each in volumes if not each["Attachments"][0].get("DeleteOnTermination")]
     days = (seen.now - at).days
-    pays = f"still pays for {len(ids)} disk{'' if len(ids) == 1 else 's'} and addresses"
+    pays = f"still pays for {words.many(len(volumes), 'disk')} and {words.many(len(addresses), 'address')}"
     if unread:
-        pays = f"its {unread} could not be read, so what it still pays for is not known whole"
+        pays = f"still pays for its disks; its {unread} could not be read"
     return Waste(
         reason=f"stopped {days} days ago; {pays}",
         meters=meters,

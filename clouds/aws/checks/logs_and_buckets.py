@@ -150,7 +150,8 @@ def _multipart(row: Row, seen: Seen) -> Waste | None:
     if not old or active(seen.of(LIFECYCLE, row), "AbortIncompleteMultipartUpload"):
         return None
     return Waste(
-        reason=f"{len(old)} uploads were begun over 7 days ago and never ended; their parts are billed, not listed",
+        reason=f"{words.many(len(old), 'upload')} begun over 7 days ago and never ended; "
+        "the parts are billed, not listed",
         meters=(Meter("s3/unfinished-uploads", "month"),),
         evidence={"unfinished uploads": len(old), "oldest": str(min(each["Initiated"] for each in old))},
     )

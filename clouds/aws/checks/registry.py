@@ -64,8 +64,8 @@ def _stale_images(row: Row, seen: Seen) -> Waste | None:
     size = 0.0 if None in sizes else sum(map(int, sizes)) / 1024**3
     untagged = sum(not image.get("imageTags") for image in old)
     return Waste(
-        reason=f"{len(old)} of {len(images)} images were neither pushed nor pulled in {DAYS} days, "
-        f"and no lifecycle rule ends them; {untagged} have no tag",
+        reason=f"{len(old)} of {words.many(len(images), 'image')} neither pushed nor pulled in {DAYS} days, "
+        f"and no lifecycle rule ends them; {untagged} without a tag",
         meters=(Meter("ecr/storage", "GB-month", round(size, 9)),) if size else (),
         free=not size and None not in sizes,
         bound="at most",

@@ -186,7 +186,7 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason="nothing starts from it"
         + (f", last started {words.days_since(seen, last)} days ago" if last else ", and nothing is known to have")
-        + (f"; its {len(ids)} snapshots store up to {size:,.0f} GiB" if ids else _without(row)),
+        + (f"; up to {size:,.0f} GiB are stored in {words.many(len(ids), 'snapshot')}" if ids else _without(row)),
         meters=(Meter("ebs-snapshot/standard", "GiB-month", size),) if size else (),
         free=not size and not _bundled(row),
         bound="at most",

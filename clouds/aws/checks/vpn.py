@@ -44,7 +44,7 @@ def _vpn(row: Row, seen: Seen) -> Waste | None:
     if seen.metric(TUNNEL_BYTES, row):
         return None
     return Waste(
-        reason=f"all {len(tunnels)} tunnels are down and no byte passed in 14 days",
+        reason=f"no tunnel of {len(tunnels)} is up and no byte passed in 14 days",
         meters=(Meter("vpn/connection", "hour"),),
         evidence={"tunnels up": 0, "customer gateway": row.get("CustomerGatewayId", "")},
     )

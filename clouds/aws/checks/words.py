@@ -98,6 +98,11 @@ def named(row: Row, key: str) -> str:
     return f"{row[key]} ({name})" if name else str(row[key])
 
 
+def many(number: int, one: str) -> str:
+    """A number with its noun: `1 disk`, `2 disks`, `0 addresses`."""
+    return f"{number} {one if number == 1 else f'{one}es' if one.endswith('s') else f'{one}s'}"
+
+
 def moment(value: Any) -> datetime | None:
     """A time of an answer: a datetime as botocore parses it, or ISO 8601 text. None for anything else.
 
