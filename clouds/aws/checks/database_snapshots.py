@@ -9,6 +9,7 @@ from typing import Any
 from clouds.aws.checks import words
 from clouds.aws.checks.database_reads import CLUSTER_SNAPSHOTS, CLUSTERS, DATABASES, SNAPSHOTS
 from clouds.aws.checks.steps import gone, step
+from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Kind, Meter, Row, Seen, Waste, WasteCheck
 
@@ -34,17 +35,26 @@ CLUSTER_SNAPSHOT = Kind(
 
 
 def _database(row: Row) -> Iterable[Any]:
-    return [row["DBInstanceIdentifier"]]
+    """A database by its name, and by the id that it keeps when it is renamed."""
+    return [each for each in (row["DBInstanceIdentifier"], row.get("DbiResourceId")) if each]
 
 
 def _cluster(row: Row) -> Iterable[Any]:
-    return [row["DBClusterIdentifier"]]
+    return [each for each in (row["DBClusterIdentifier"], row.get("DbClusterResourceId")) if each]
+
+
+def _from_elsewhere(row: Row, at: Scope) -> bool:
+    """Whether a snapshot was copied from another place: what it was taken of is there, and is not looked for here."""
+    source = str(row.get("SourceDBSnapshotIdentifier") or row.get("SourceDBClusterSnapshotArn") or "").split(":")
+    copied = len(source) > 5 and (source[3], source[4]) != (at.location, at.account)
+    return copied or row.get("SourceRegion") not in (None, "", at.location)
 
 
 def _orphan(row: Row, seen: Seen) -> Waste | None:
     if row["SnapshotType"] != "manual" or row["Status"] != "available":
         return None
-    if row["DBInstanceIdentifier"] in seen.index(DATABASES, _database):
+    there = seen.index(DATABASES, _database)
+    if _from_elsewhere(row, seen.at) or any(each in there for each in _database(row)):
         return None
     full = row.get("FullSnapshotSizeInBytes")
     size = round(full / 1024**3, 9) if full else row["AllocatedStorage"]
@@ -73,7 +83,12 @@ ORPHAN = WasteCheck(
     reads=(DATABASES,),
     judge=_orphan,
     why="A manual snapshot is kept, and billed by what it stores, until somebody deletes it.",
-    spares=("its database is there", "automatic, or of AWS Backup", "younger than 90 days"),
+    spares=(
+        "its database is there, also under another name",
+        "copied from another region or account",
+        "automatic, or of AWS Backup",
+        "younger than 90 days",
+    ),
     unchecked=("whether it is kept by law", "whether it is shared with another account"),
     meter="RDS backup GB-months of the whole size: an upper bound",
     min_age=timedelta(days=90),
@@ -88,7 +103,8 @@ ORPHAN = WasteCheck(
 def _cluster_orphan(row: Row, seen: Seen) -> Waste | None:
     if row["SnapshotType"] != "manual" or row["Status"] != "available":
         return None
-    if row["DBClusterIdentifier"] in seen.index(CLUSTERS, _cluster):
+    there = seen.index(CLUSTERS, _cluster)
+    if _from_elsewhere(row, seen.at) or any(each in there for each in _cluster(row)):
         return None
     size = row.get("AllocatedStorage") or 0
     # Aurora, whose storage grows by itself, answers 1 (or 0) whatever it holds (RDS API, DBCluster): not a size.
@@ -122,7 +138,12 @@ CLUSTER_ORPHAN = WasteCheck(
     reads=(CLUSTERS,),
     judge=_cluster_orphan,
     why="A manual snapshot is kept, and billed by what it stores, until somebody deletes it.",
-    spares=("its cluster is there", "automatic, or of AWS Backup", "younger than 90 days"),
+    spares=(
+        "its cluster is there, also under another name",
+        "copied from another region or account",
+        "automatic, or of AWS Backup",
+        "younger than 90 days",
+    ),
     unchecked=("whether it is kept by law", "whether it is shared with another account"),
     meter="Aurora backup GB-months: an upper bound",
     min_age=timedelta(days=90),

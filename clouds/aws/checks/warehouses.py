@@ -93,16 +93,22 @@ WAREHOUSE_SNAPSHOT = Kind(
 )
 
 
-def _by_name(row: Row) -> Iterable[Any]:
-    return [row["ClusterIdentifier"]]
+def _names(row: Row) -> Iterable[Any]:
+    """A cluster by its name, and by the moment it was made: a snapshot keeps both when the cluster is renamed."""
+    return [each for each in (row["ClusterIdentifier"], words.moment(row.get("ClusterCreateTime"))) if each]
 
 
 def _warehouse_snapshot(row: Row, seen: Seen) -> Waste | None:
     if row["SnapshotType"] != "manual" or row["Status"] != "available":
         return None
-    if (row.get("ManualSnapshotRetentionPeriod") or -1) > 0 or row["ClusterIdentifier"] in seen.index(
-        WAREHOUSES, _by_name
+    if (row.get("ManualSnapshotRetentionPeriod") or -1) > 0 or row.get("SourceRegion") not in (
+        None,
+        "",
+        seen.at.location,
     ):
+        return None
+    there = seen.index(WAREHOUSES, _names)
+    if any(each in there for each in _names(row)):
         return None
     size = round(
         (row.get("ActualIncrementalBackupSizeInMegaBytes") or row.get("TotalBackupSizeInMegaBytes") or 0) / 1024, 3
@@ -133,7 +139,13 @@ WAREHOUSE_SNAPSHOT_OLD = WasteCheck(
     reads=(WAREHOUSES,),
     judge=_warehouse_snapshot,
     why="A manual snapshot is kept, and billed by what it stores, until somebody deletes it.",
-    spares=("its cluster is there", "a retention period ends it", "automatic", "younger than 90 days"),
+    spares=(
+        "its cluster is there, also under another name",
+        "copied from another region",
+        "a retention period ends it",
+        "automatic",
+        "younger than 90 days",
+    ),
     unchecked=("whether it is kept by law", "whether it is shared with another account"),
     meter="Redshift backup GB-months",
     min_age=timedelta(days=90),
