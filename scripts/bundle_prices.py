@@ -1,9 +1,11 @@
 """Writes a cloud's bundled price table from collected facts: `scripts/bundle_prices.py FACTS CLOUD [OLD=NEW ...]`.
 
-FACTS is JSON: `{"rows": [{"key", "unit", "location", "usd", "as_of", "source"}]}`. Rates that were found one by one
-stand in `scripts/added_prices/CLOUD.json`, in the form of the table, and are joined with them: a new rate goes there,
-never into the table itself. Of each key and location the newest row is kept, and of its suspect ones (source ends with
-`[suspect: ...]`) too, so that a person can look them up; they never answer. `OLD=NEW` renames the first part of a key.
+FACTS is JSON: `{"rows": [{"key", "unit", "location", "usd", "as_of", "source"}]}`, or a table as it is bundled. Rates
+that were found one by one stand in `scripts/added_prices/CLOUD.json`, in the form of the table, and are joined with
+them: a new rate goes there, never into the table itself. Rates that only the waste checks of Google Cloud ask for have
+a table of their own: `scripts/bundle_prices.py clouds/gcp/waste_prices.json gcp-waste` joins it with what was added. Of
+each key and location the newest row is kept, and of its suspect ones (source ends with `[suspect: ...]`) too, so that a
+person can look them up; they never answer. `OLD=NEW` renames the first part of a key.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 ADDED = Path(__file__).resolve().parent / "added_prices"
 """Where the rates are that were found one by one."""
+OWN = {"gcp-waste": ROOT / "clouds" / "gcp" / "waste_prices.json"}
+"""Tables beside the one that a cloud has."""
 _SUSPECT = re.compile(r"\s*\[suspect: (.+)\]$")
 # Where a figure was found is no use without the index it was found in; what it says of itself stays.
 _PRIVATE = re.compile(r",? ?\(find_string id \d+\)|[;,] find_string id \d+|; commit date not in the store")
@@ -48,14 +52,27 @@ def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict
     }
 
 
+def target(cloud: str) -> Path:
+    """The file of a bundled table."""
+    return OWN.get(cloud, ROOT / "clouds" / cloud / "prices.json")
+
+
+def facts(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of facts or of a table; a suspect row of a table says so in its source, as facts do."""
+    content = json.loads(path.read_text("utf-8"))
+    if "columns" not in content:
+        return list(content["rows"])
+    rows = [dict(zip(content["columns"], row, strict=False)) for row in content["rows"]]
+    for row in rows:
+        doubt = row.pop("suspect", "")
+        row["source"] = content["sources"][row["source"]] + (f" [suspect: {doubt}]" if doubt else "")
+    return rows
+
+
 def added(cloud: str) -> list[dict[str, Any]]:
     """The rates of a cloud that were found one by one; none where it has no file of them."""
     path = ADDED / f"{cloud}.json"
-    if not path.is_file():
-        return []
-    content = json.loads(path.read_text("utf-8"))
-    rows = [dict(zip(content["columns"], row, strict=False)) for row in content["rows"]]
-    return [{**row, "source": content["sources"][row["source"]]} for row in rows]
+    return facts(path) if path.is_file() else []
 
 
 def bundled(collected: Iterable[Mapping[str, Any]], cloud: str, renamed: Mapping[str, str]) -> dict[str, Any]:
@@ -71,13 +88,12 @@ def written(content: Mapping[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Read the facts and what was added, write `clouds/<cloud>/prices.json`, say how many rows."""
-    facts, cloud, *renames = arguments
-    collected = json.loads(Path(facts).read_text("utf-8"))["rows"]
-    content = bundled(collected, cloud, dict(pair.split("=", 1) for pair in renames))
-    target = ROOT / "clouds" / cloud / "prices.json"
-    target.write_text(written(content), "utf-8")
-    print(f"{target.relative_to(ROOT)}: {len(content['rows'])} rows from {len(content['sources'])} sources")
+    """Read the facts and what was added, write the table, say how many rows."""
+    found, cloud, *renames = arguments
+    content = bundled(facts(Path(found)), cloud, dict(pair.split("=", 1) for pair in renames))
+    path = target(cloud)
+    path.write_text(written(content), "utf-8")
+    print(f"{path.relative_to(ROOT)}: {len(content['rows'])} rows from {len(content['sources'])} sources")
 
 
 if __name__ == "__main__":

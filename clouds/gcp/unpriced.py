@@ -13,7 +13,7 @@ UNMETERED: Mapping[str, str] = {
     "alloydb/": _NO_SKU,
     "appengine-flex/": _NO_SKU,
     "bigtable/": _NO_SKU,
-    "cloud-run/": "Google lists its seconds by tier of regions; the table has those of us-central1",
+    "cloud-run/": "Google lists its seconds by tier of regions; the table has CPU and memory of tier 1",
     "cloudsql-storage/": "cheaper storage of Cloud SQL has SKUs of its own, which were not seen (2026-11-30)",
     "dataflow/": f"a worker's vCPUs, memory and disk are billed apart, and the job does not say its size; {_NO_SKU}",
     "disk/hyperdisk-": _NO_SKU,

@@ -97,6 +97,7 @@ def test_a_chip_a_machine_and_its_parts(
         ("snapshot/standard", "us-east5"),
         ("gce/n9-standard-4/on-demand", "us-central1"),
         ("gce/n2-custom-4-8192/on-demand", "us-central1"),
+        ("cloud-run/cpu-instance-based", "europe-west2"),
         ("gce/c3-standard-8-lssd/on-demand", "us-central1"),
         ("gce/n2-standard-8/spot", "us-central1"),
         ("gce/n2-standard-8/on-demand", "africa-south1"),
@@ -205,3 +206,9 @@ def test_what_is_summed_in_iowa_is_what_googles_page_lists_there() -> None:
         assert kind is not None
         core, ram = rates[f"gce-core/{kind.family}/on-demand"], rates[f"gce-ram/{kind.family}/on-demand"]
         assert kind.vcpus * core + kind.memory_gib * ram == pytest.approx(row.usd, rel=1e-4)
+
+
+def test_cloud_run_costs_the_same_in_every_region_of_its_first_tier(prices: GcpPrices) -> None:
+    for part, usd in (("cpu", 1.8e-05), ("memory", 2e-06)):
+        key = f"cloud-run/{part}-instance-based"
+        assert {amount(prices, key, place) for place in ("us-central1", "europe-west1", "asia-northeast1")} == {usd}
