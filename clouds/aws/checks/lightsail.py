@@ -206,6 +206,9 @@ def _orphan(row: Row, seen: Seen, sources: Listing, key: str, word: str) -> Wast
     source = row.get(key)
     if row["state"] not in ("available", "completed") or not source or source in seen.index(sources, _names):
         return None
+    whole = str(row.get(key.replace("Name", "Arn")) or "").split(":")
+    if len(whole) > 5 and whole[3] != seen.at.location:
+        return None  # copied from another region: what it was taken of is not looked for here
     return Waste(
         f"its {word} {source} is gone",
         (Meter("lightsail/snapshot", "GB-month", row["sizeInGb"]),),
@@ -223,7 +226,12 @@ def _orphan_check(noun: str, of: Listing, sources: Listing, key: str, operations
         reads=(sources,),
         judge=lambda row, seen: _orphan(row, seen, sources, key, noun),
         why="It is billed by what it stores; what it was taken of is no longer there.",
-        spares=(f"a {noun} of that name is there", "being made", "younger than 30 days"),
+        spares=(
+            f"a {noun} of that name is there",
+            "copied from another region",
+            "being made",
+            "younger than 30 days",
+        ),
         unchecked=("whether it is kept as an archive",),
         meter="Lightsail snapshot storage; billed by what changed, so its size is the most",
         min_age=timedelta(days=30),

@@ -19,7 +19,10 @@ ROWS = {
     "rds-snapshot-old": ("rds.DescribeDBSnapshots", "DBSnapshotIdentifier"),
     "rds-cluster-snapshot-old": ("rds.DescribeDBClusterSnapshots", "DBClusterSnapshotIdentifier"),
     "redshift-snapshot-old": ("redshift.DescribeClusterSnapshots", "SnapshotIdentifier"),
+    "lightsail-disk-snapshot-orphan": ("lightsail.GetDiskSnapshots", "sizeInGb"),
+    "lightsail-instance-snapshot-orphan": ("lightsail.GetInstanceSnapshots", "sizeInGb"),
 }
+FAR, NEAR = (f"arn:aws:lightsail:{region}:123456789012:x/1" for region in ("eu-west-1", "us-east-1"))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,8 @@ ROWS = {
         ("rds-snapshot-old", {"SourceDBSnapshotIdentifier": ELSEWHERE}),
         ("rds-cluster-snapshot-old", {"SourceDBClusterSnapshotArn": ANOTHERS}),
         ("redshift-snapshot-old", {"SourceRegion": "eu-west-1"}),
+        ("lightsail-disk-snapshot-orphan", {"fromDiskArn": FAR}),
+        ("lightsail-instance-snapshot-orphan", {"fromInstanceArn": FAR}),
     ],
 )
 def test_a_copy_from_another_place_is_no_orphan(check: str, about: dict[str, Any], account: Account) -> None:
@@ -42,6 +47,8 @@ def test_a_copy_from_another_place_is_no_orphan(check: str, about: dict[str, Any
         ("rds-snapshot-old", {"SourceRegion": "us-east-1", "DbiResourceId": "db-GONE"}),
         ("rds-cluster-snapshot-old", {"SourceDBClusterSnapshotArn": HERE, "DbClusterResourceId": "cluster-GONE"}),
         ("redshift-snapshot-old", {"SourceRegion": None, "ClusterCreateTime": "2020-01-01T00:00:00+00:00"}),
+        ("lightsail-disk-snapshot-orphan", {"fromDiskArn": NEAR}),
+        ("lightsail-instance-snapshot-orphan", {"fromInstanceArn": NEAR}),
     ],
 )
 def test_a_copy_within_the_region_of_something_that_is_gone_is_one(
