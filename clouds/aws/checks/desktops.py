@@ -139,8 +139,14 @@ def _domains(row: Row) -> Iterable[Any]:
     return [each["Domain"] for each in row.get("DomainMemberships", ()) if each.get("Domain")]
 
 
+_SHARED = ("Shared", "PendingAcceptance", "Sharing")
+"""Share states of a directory that other accounts use or are asked to; the rest say that none does (DS API)."""
+
+
 def _directory(row: Row, seen: Seen) -> Waste | None:
     if row["Stage"] != "Active" or row.get("SsoEnabled") or row["Type"] == "SharedMicrosoftAD":
+        return None
+    if row.get("ShareStatus") in _SHARED:
         return None
     name = row["DirectoryId"]
     users = ((REGISTERED, _directory_key), (FSX_LIST, _file_systems), (CLIENT_VPNS, _vpn_logins), (DATABASES, _domains))
@@ -166,7 +172,7 @@ DIRECTORY_UNUSED = WasteCheck(
         "registered with WorkSpaces",
         "FSx, RDS or a client VPN uses it",
         "single sign-on is on",
-        "shared by another",
+        "shared by another account, or with one",
     ),
     unchecked=("machines that joined the domain", "trusts, IAM Identity Center, applications outside AWS"),
     meter="Directory Service hours by type and size",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -38,14 +39,15 @@ GROUP = Kind(
     ),
     moving=("storedBytes",),
 )
-_AUDIT = ("cloudtrail", "vpcflow", "vpc-flow", "flowlog", "audit", "route53", "waf")
+_AUDIT = re.compile(r"cloudtrail|vpc-?flow|flowlog|audit|route53|(?<![a-z])waf(?![a-z])")
+"""Logs that somebody may have to keep; "waf" only as a word."""
 
 
 def _keeps_all(row: Row, _seen: Seen) -> Waste | None:
     stored = (row.get("storedBytes") or 0) / GIB
     if row.get("retentionInDays") or row.get("retentionPolicyName") or stored < 1:
         return None
-    if any(word in row["logGroupName"].lower().replace("_", "-") for word in _AUDIT):
+    if _AUDIT.search(row["logGroupName"].lower().replace("_", "-")):
         return None
     return Waste(
         reason=f"keeps everything for ever: {stored:,.1f} GB so far",

@@ -129,6 +129,8 @@ def test_what_aws_does_not_say_is_not_taken_for_idle(
         ("route53-empty-zone", {}, ("ResourceRecordSetCount",)),
         ("client-vpn-idle", {"CreationTime": "2026-01-10T08:00:00"}, ()),
         ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "Alternate"}]}, ()),
+        ("directory-unused", {"DirectoryId+ShareStatus": "Deleted"}, ()),
+        ("logs-no-retention", {"logGroupName": "waffles"}, ()),
     ],
 )
 def test_what_is_known_otherwise_is_found_all_the_same(
@@ -146,6 +148,8 @@ def test_what_is_known_otherwise_is_found_all_the_same(
     [
         ("rds-idle", {"DBInstanceStatus+ReadReplicaSourceDBClusterIdentifier": "orders"}),
         ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "eu-NAT-2"}]}),
+        ("directory-unused", {"DirectoryId+ShareStatus": "Shared"}),
+        ("logs-no-retention", {"logGroupName": "aws-waf-logs-shop"}),
         ("dedicated-host-empty", {"HostId+MemberOfServiceLinkedResourceGroup": True}),
     ],
 )
