@@ -26,9 +26,15 @@ def bound(row: Row) -> Bound:
     return "at least" if row.get("Iops") and str(row.get("StorageType", "")).startswith("io") else "exact"
 
 
-def _replica(row: Row) -> bool:
-    """Whether it copies another instance, or a Multi-AZ cluster: it is there to be promoted."""
-    return bool(row.get("ReadReplicaSourceDBInstanceIdentifier") or row.get("ReadReplicaSourceDBClusterIdentifier"))
+_COPIES = (
+    "ReadReplicaSourceDBInstanceIdentifier", "ReadReplicaSourceDBClusterIdentifier",
+    "ReadReplicaDBInstanceIdentifiers", "ReadReplicaDBClusterIdentifiers",
+)  # fmt: skip
+"""What an instance is a copy of, and what copies it: whoever reads may connect to the copies alone."""
+
+
+def _copied(row: Row) -> bool:
+    return any(row.get(name) for name in _COPIES)
 
 
 def _members(row: Row) -> Iterable[Any]:
@@ -63,7 +69,7 @@ def _linked(cluster: Row) -> bool:
 
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
-    if row["DBInstanceStatus"] != "available" or _replica(row):
+    if row["DBInstanceStatus"] != "available" or _copied(row):
         return None
     if row.get("DBClusterIdentifier"):
         return _member(row, seen)
@@ -122,7 +128,7 @@ IDLE = WasteCheck(
     why="A database instance is billed by the hour and by its storage, connected to or not.",
     spares=(
         "anybody connected in 14 days, to it or to another member of its cluster",
-        "read replicas, clusters that are copied or are a copy, global databases",
+        "a read replica, or copied by one; clusters that are a copy or copied; global databases",
         "DocumentDB and Neptune",
         "younger than 14 days",
     ),

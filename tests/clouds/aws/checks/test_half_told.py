@@ -147,6 +147,8 @@ def test_what_is_known_otherwise_is_found_all_the_same(
     ("check", "fields"),
     [
         ("rds-idle", {"DBInstanceStatus+ReadReplicaSourceDBClusterIdentifier": "orders"}),
+        ("rds-idle", {"DBInstanceStatus+ReadReplicaDBInstanceIdentifiers": ["shop-2"]}),
+        ("rds-idle", {"DBInstanceStatus+ReadReplicaDBClusterIdentifiers": ["shop-aurora"]}),
         ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "eu-NAT-2"}]}),
         ("directory-unused", {"DirectoryId+ShareStatus": "Shared"}),
         ("logs-no-retention", {"logGroupName": "aws-waf-logs-shop"}),
