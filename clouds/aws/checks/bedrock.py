@@ -192,12 +192,14 @@ def _market(row: Row, seen: Seen) -> Waste | None:
     if row["status"] != "REGISTERED" or seen.metric(MARKET_USE, row):
         return None
     held = row.get("endpointConfig", {}).get("sageMaker", {})
-    count, kind = held.get("initialInstanceCount", 0), held.get("instanceType", "a type that is not known")
+    count, kind = held.get("initialInstanceCount"), held.get("instanceType")
+    told = bool(count and kind)
+    shown = f"{count} x {kind}" if told else "instances of which nothing is told"
     return Waste(
-        reason=f"no request in 7 days; holds {count} x {kind}",
-        meters=(Meter(f"sagemaker-hosting/{kind}/on-demand", "hour", count),),
+        reason=f"no request in 7 days; holds {shown}",
+        meters=(Meter(f"sagemaker-hosting/{kind}/on-demand", "hour", count),) if told else (),
         bound="at least",
-        evidence={"model": row["modelSourceIdentifier"], "instances": f"{count} x {kind}"},
+        evidence={"model": row["modelSourceIdentifier"], "instances": shown},
     )
 
 

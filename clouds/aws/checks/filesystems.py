@@ -89,12 +89,23 @@ FSX = Kind(
     created=lambda row: row["CreationTime"],
     tags=words.tags,
 )
+
+
+def _system(row: Row) -> str:
+    """windows, lustre, ontap or openzfs; where it is not said, its one configuration says it. Raises KeyError."""
+    parts = ("Windows", "Lustre", "Ontap", "OpenZFS")
+    told = row.get("FileSystemType") or next((each for each in parts if row.get(f"{each}Configuration")), None)
+    if told is None:
+        raise KeyError("FileSystemType")
+    return str(told).lower()
+
+
 # A file system of the newer deployment types names its links to S3 apart.
 LINKS = Detail(
     FSX_LIST, "fsx", "DescribeDataRepositoryAssociations",
     lambda rows, _at: {"Filters": [{"Name": "file-system-id", "Values": [rows[0]["FileSystemId"]]}]},
     rows="Associations",
-    when=lambda row: row["Lifecycle"] == "AVAILABLE" and row["FileSystemType"] == "LUSTRE" and not _scratch(row),
+    when=lambda row: row["Lifecycle"] == "AVAILABLE" and _system(row) == "lustre" and not _scratch(row),
 )  # fmt: skip
 
 
@@ -119,7 +130,7 @@ FSX_BYTES = usage(
 def _fsx(row: Row, seen: Seen) -> Waste | None:
     if row["Lifecycle"] != "AVAILABLE" or seen.metric(FSX_BYTES, row):
         return None
-    kind, tiered = row["FileSystemType"].lower(), row.get("StorageType") == "INTELLIGENT_TIERING"
+    kind, tiered = _system(row), row.get("StorageType") == "INTELLIGENT_TIERING"
     size = None if tiered else row["StorageCapacity"]  # tiered storage grows with what is written: nothing is held
     about = row.get("WindowsConfiguration") or row.get("OntapConfiguration") or row.get("OpenZFSConfiguration") or {}
     only = "SINGLE_AZ_1" if kind == "windows" else "unknown"  # the one there was until November 2019, and not named

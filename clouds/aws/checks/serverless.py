@@ -178,7 +178,7 @@ def _concurrency(row: Row, seen: Seen) -> Waste | None:
         return None
     name, _ = function_of(row)
     function: Row = next(iter(seen.index(FUNCTIONS, _by_function).get(name, ())), {})
-    count = row.get("AllocatedProvisionedConcurrentExecutions") or 0
+    count = row.get("AllocatedProvisionedConcurrentExecutions") or row["RequestedProvisionedConcurrentExecutions"]
     memory = function.get("MemorySize") or 128
     arm = "-arm" if "arm64" in function.get("Architectures", ()) else ""
     return Waste(

@@ -75,3 +75,36 @@ def test_a_domain_at_which_somebody_is_at_work_is_left_alone(about: dict[str, An
 
 def test_a_domain_that_says_it_is_active_is_judged(account: Account) -> None:
     only(account, DOMAIN, other(DOMAIN, "opensearch.DescribeDomains", "DomainId", DomainProcessingStatus="Active"))
+
+
+@pytest.mark.parametrize("system", ["Windows", "Lustre", "Ontap", "OpenZFS"])
+def test_a_file_system_that_does_not_say_its_sort_is_of_its_one_configuration(system: str, account: Account) -> None:
+    kept = {f"{each}Configuration": None for each in ("Windows", "Lustre", "Ontap", "OpenZFS")}
+    kept[f"{system}Configuration"] = {"ThroughputCapacity": 32}  # type: ignore[assignment]
+    scenario = other("fsx-idle", "fsx.DescribeFileSystems", "FileSystemId", FileSystemType=None, **kept)
+    assert only(account, "fsx-idle", scenario).evidence["type"] == system.lower()
+
+
+def test_concurrency_of_which_only_the_wanted_part_is_told_is_that(account: Account) -> None:
+    scenario = other("lambda-provisioned-idle", "lambda.ListProvisionedConcurrencyConfigs", "Status",
+                     AllocatedProvisionedConcurrentExecutions=None,
+                     RequestedProvisionedConcurrentExecutions=1)  # fmt: skip
+    found = only(account, "lambda-provisioned-idle", scenario)
+    assert found.reason == "1 execution of 1024 MB kept ready, none used in 7 days"
+
+
+def test_a_marketplace_endpoint_that_tells_no_instances_has_no_price(account: Account) -> None:
+    scenario = other("bedrock-marketplace-endpoint", "bedrock.GetMarketplaceModelEndpoint", "modelSourceIdentifier",
+                     endpointConfig={})  # fmt: skip
+    found = only(account, "bedrock-marketplace-endpoint", scenario)
+    assert (found.reason, found.billing) == (
+        "no request in 7 days; holds instances of which nothing is told",
+        "unpriced",
+    )
+
+
+def test_a_file_system_of_which_nothing_says_the_sort_is_unread(account: Account) -> None:
+    scenario = other("fsx-idle", "fsx.DescribeFileSystems", "FileSystemId", FileSystemType=None,
+                     WindowsConfiguration=None)  # fmt: skip
+    result = account.scan("fsx-idle", scenario)
+    assert (result.findings, result.complete) == ((), False)
