@@ -8,7 +8,7 @@ from clouds.gcp.prices import parts
 from clouds.gcp.skus import SERVING, STORED, WASTED
 
 _NO_SKU = "no SKU of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
-_VERTEX = "Vertex AI bills machines and GPUs above the rates of Compute Engine"
+_VERTEX = "Vertex AI lists machines and GPUs at rates of its own"
 UNMETERED: Mapping[str, str] = {
     "alloydb/": _NO_SKU,
     "appengine-flex/": _NO_SKU,

@@ -40,8 +40,8 @@ def test_what_a_refresh_asks_for_says_so(key: str) -> None:
     ("key", "words"),
     [
         ("spanner/standard-node", "not priced: Google lists it by edition"),
-        ("vertex/e2-standard-4", "not priced: Vertex AI bills machines and GPUs above"),
-        ("vertex-gpu/nvidia-l4", "not priced: Vertex AI bills machines and GPUs above"),
+        ("vertex/e2-standard-4", "not priced: Vertex AI lists machines and GPUs at rates of its own"),
+        ("vertex-gpu/nvidia-l4", "not priced: Vertex AI lists machines and GPUs at rates of its own"),
         ("sole-tenant/my-template", "not priced: the node type stands in its template"),
         ("alloydb/vCPU", "not priced: no SKU of it stands in a source"),
         ("gce/n2-custom-4-8192/on-demand", "not priced: custom machine types have rates of their own"),
