@@ -26,7 +26,9 @@ HOST = Kind(
 )
 
 
-def _empty_host(row: Row, _seen: Seen) -> Waste | None:
+def _empty_host(row: Row, seen: Seen) -> Waste | None:
+    if row.get("OwnerId", seen.at.account) != seen.at.account:
+        return None  # shared with this account, and billed to the other
     if row["State"] != "available" or row.get("Instances") or row.get("HostReservationId") or row.get("OutpostArn"):
         return None
     about = row.get("HostProperties", {})
@@ -64,6 +66,7 @@ HOST_EMPTY = WasteCheck(
     spares=(
         "covered by a host reservation",
         "on an Outpost",
+        "of another account, which pays for it",
         "of a host resource group, which License Manager fills and empties",
         "younger than a day (Mac hosts are held for 24 hours)",
     ),

@@ -126,6 +126,7 @@ def test_what_aws_does_not_say_is_not_taken_for_idle(
     [
         ("capacity-reservation-unused", {}, ("CapacityReservationArn", "OwnerId")),
         ("dedicated-host-empty", {}, ("AllocationTime",)),
+        ("dedicated-host-empty", {"HostId+OwnerId": "123456789012"}, ()),
         ("route53-empty-zone", {}, ("ResourceRecordSetCount",)),
         ("client-vpn-idle", {"CreationTime": "2026-01-10T08:00:00"}, ()),
         ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "Alternate"}]}, ()),
@@ -152,6 +153,7 @@ def test_what_is_known_otherwise_is_found_all_the_same(
         ("ec2-idle-cpu", {"InstanceId+Tags": [{"Key": "Name", "Value": "eu-NAT-2"}]}),
         ("directory-unused", {"DirectoryId+ShareStatus": "Shared"}),
         ("logs-no-retention", {"logGroupName": "aws-waf-logs-shop"}),
+        ("dedicated-host-empty", {"HostId+OwnerId": "210987654321"}),
         ("dedicated-host-empty", {"HostId+MemberOfServiceLinkedResourceGroup": True}),
     ],
 )
