@@ -120,7 +120,7 @@ def per_million(usd_per_hour: float, tokens_per_second: float) -> float:
 def parts(key: str, newest: Callable[[str], Row | None] = lambda _: None) -> list[tuple[str, float]]:
     """The keys that a machine is billed by, and how much of each; none for a key of no type that is known.
 
-    `newest` finds the row of a key: a host that has a price of its own is not taken apart.
+    `newest` finds the row of a key: a host that has a price of its own is taken apart only where its parts are newer.
     """
     match key.split("/"):
         case ["gce" | "tpu", kind, market]:
@@ -133,10 +133,12 @@ def parts(key: str, newest: Callable[[str], Row | None] = lambda _: None) -> lis
         return [(f"tpu/{machine.accelerator.lower()}/{market}", float(machine.count))]
     gpu = _GPU.get(machine.accelerator, machine.accelerator.lower())
     cards = (f"gce-gpu/{gpu}/{market}", float(machine.count))
-    host = f"gce-host/{kind}/{market}"
-    if newest(host) is not None:
-        return [cards, (host, 1.0)]
-    return [cards, *_host(machine.family, market, float(machine.vcpus), float(machine.memory_gib))]
+    made = _host(machine.family, market, float(machine.vcpus), float(machine.memory_gib))
+    host = newest(f"gce-host/{kind}/{market}")
+    fresh = [row.as_of for row in (newest(part) for part, _ in made) if row is not None]
+    if host is None or (len(fresh) == len(made) and min(fresh) > host.as_of):
+        return [cards, *made]
+    return [cards, (host.key, 1.0)]
 
 
 def _host(family: str, market: str, vcpus: float, gib: float) -> list[tuple[str, float]]:

@@ -69,6 +69,9 @@ def test_what_a_million_tokens_cost_in_the_article(
         ("gce/a2-highgpu-1g/spot", "us-central1", 1.92802, "hour", "2026-07-09"),
         ("gce/a3-highgpu-1g/on-demand", "us-east4", 10.979, "hour", "2026-07-09"),
         ("gke/cluster-management", "us-east1", 0.10, "hour", "2026-09-21"),
+        ("gce/g2-standard-4/on-demand", "us-west1-a", 0.706832, "hour", "2025-04-01"),
+        ("gce/a3-highgpu-8g/on-demand", "us-central1", 87.832469, "hour", "2025-04-01"),
+        ("gce/a2-ultragpu-1g/on-demand", "europe-west4", 5.535709, "hour", "2025-04-01"),
         ("gce/n2-standard-8/on-demand", "us-central1-a", 0.388472, "hour", "2026-10-13"),
         ("gce/n2-standard-8/on-demand", "europe-west2-c", 0.500496, "hour", "2025-04-01"),
         ("gce/e2-micro/on-demand", "us-central1", 0.008376, "hour", "2025-04-01"),
@@ -91,7 +94,7 @@ def test_a_chip_a_machine_and_its_parts(
     ("key", "place"),
     [
         ("gce/g2-standard-4/spot", "us-central1"),
-        ("gce/g2-standard-4/on-demand", "us-west1"),
+        ("gce/g2-standard-4/on-demand", "africa-south1"),
         ("tpu/v6e/on-demand", "africa-south1"),
         ("gce/a3-highgpu-8g/on-demand", "us-east1"),
         ("snapshot/standard", "us-east5"),
@@ -212,3 +215,17 @@ def test_cloud_run_costs_the_same_in_every_region_of_its_first_tier(prices: GcpP
     for part, usd in (("cpu", 1.8e-05), ("memory", 2e-06)):
         key = f"cloud-run/{part}-instance-based"
         assert {amount(prices, key, place) for place in ("us-central1", "europe-west1", "asia-northeast1")} == {usd}
+
+
+def test_a_host_that_is_refreshed_in_its_parts_is_priced_by_them(tmp_path: Path) -> None:
+    path = refreshed_path(tmp_path)
+    path.parent.mkdir()
+    rows = [
+        Row("gce-core/g2/on-demand", "vCPU-hour", "us-west1", 1.0, "2026-11-28", "Cloud Billing Catalog API"),
+        Row("gce-ram/g2/on-demand", "GiB-hour", "us-west1", 0.1, "2026-11-28", "Cloud Billing Catalog API"),
+    ]
+    path.write_text(written(rows), "utf-8")
+    assert amount(GcpPrices(None, tmp_path), "gce/g2-standard-4/on-demand", "us-west1-a") == 0.56004 + 4 + 1.6
+    path.write_text(written(rows[:1]), "utf-8")
+    os.utime(path, ns=(1, 1))  # the index goes by the time of the change
+    assert amount(GcpPrices(None, tmp_path), "gce/g2-standard-4/on-demand", "us-west1-a") == 0.706832
