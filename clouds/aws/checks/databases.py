@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from clouds.aws.checks import database_snapshots
+from clouds.aws.checks import database_snapshots, words
 from clouds.aws.checks.database_reads import CLUSTER, CONNECTIONS, DATABASE, DATABASES, shared
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -143,9 +143,26 @@ IDLE = WasteCheck(
 )
 
 
-def _stopped(row: Row, _seen: Seen) -> Waste | None:
-    if row["DBInstanceStatus"] != "stopped" or row.get("DBClusterIdentifier"):
+def _stopped_cluster(row: Row, seen: Seen) -> Waste | None:
+    """A stopped cluster is told once, by the member whose name comes first; its storage is not in its members' rows."""
+    name = row["DBClusterIdentifier"]
+    members = seen.index(DATABASES, _members)[name]
+    names = sorted(str(each["DBInstanceIdentifier"]) for each in members)
+    if row["DBInstanceIdentifier"] != names[0] or any(each["DBInstanceStatus"] != "stopped" for each in members):
         return None
+    return Waste(
+        reason=f"cluster {name} is stopped; its storage is billed, "
+        f"and RDS starts its {words.many(len(names), 'member')} after 7 days",
+        bound="at least",
+        evidence={"cluster": name, "members": ", ".join(names), "engine": row["Engine"]},
+    )
+
+
+def _stopped(row: Row, seen: Seen) -> Waste | None:
+    if row["DBInstanceStatus"] != "stopped":
+        return None
+    if row.get("DBClusterIdentifier"):
+        return _stopped_cluster(row, seen)
     meters = storage(row)
     when = row.get("AutomaticRestartTime")
     return Waste(
@@ -168,12 +185,12 @@ STOPPED = WasteCheck(
     kind=DATABASE,
     judge=_stopped,
     why="Storage is billed while a database is stopped, and after 7 days RDS starts it again, hours and all.",
-    spares=("members of a cluster",),
+    spares=("a cluster of which a member is up",),
     unchecked=("a schedule that stops it every night",),
-    meter="RDS storage GB-months; its instance hours come back with the restart",
+    meter="RDS storage GB-months, of a cluster not known; instance hours come back with the restart",
     min_age=timedelta(days=7),
     # botocore 1.44.8, CreateDBSnapshot: the instance "must be in the available or storage-optimization state".
-    remove="RDS makes a snapshot only of a database that runs: start it, and rds-idle removes it with a snapshot",
+    remove="RDS makes a snapshot only of what runs: start it; rds-idle then removes an instance, a cluster goes as a whole",
     reversal="can be undone",
     recovery="A snapshot costs less than the storage of an instance; a database from it has another endpoint.",
     order=22,

@@ -101,3 +101,28 @@ def test_a_member_whose_cluster_cannot_be_read_is_not_judged(account: Account) -
 def test_a_multi_az_cluster_of_three_is_found_without_a_price(account: Account) -> None:
     (found,) = account.scan("rds-idle", account_of([member("orders-1", Engine="postgres")], [0.0])).findings
     assert (found.usd_per_month, found.meters) == (None, ())
+
+
+def off(name: str, **fields: Any) -> Mapping[str, Any]:
+    return member(name, DBInstanceStatus="stopped", **fields)
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        ([off("orders-2"), off("orders-1")], ["orders-1"]),
+        ([off("orders-1"), member("orders-2")], []),
+        ([off("orders-1"), off("bills-1", DBClusterIdentifier="bills")], ["bills-1", "orders-1"]),
+    ],
+    ids=["stopped", "one is up", "two clusters"],
+)
+def test_a_stopped_cluster_is_told_once(members: list[Mapping[str, Any]], found: list[str], account: Account) -> None:
+    result = account.scan("rds-stopped", account_of(members, []))
+    assert (sorted(each.name for each in result.findings), result.complete) == (found, True)
+    assert {(each.usd_per_month, each.removable) for each in result.findings} <= {(None, False)}
+
+
+def test_a_stopped_cluster_says_what_will_start_again(account: Account) -> None:
+    (found,) = account.scan("rds-stopped", account_of([off("orders-1"), off("orders-2")], [])).findings
+    assert found.reason == "cluster orders is stopped; its storage is billed, and RDS starts its 2 members after 7 days"
+    assert found.evidence["members"] == "orders-1, orders-2"
