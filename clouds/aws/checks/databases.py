@@ -190,7 +190,8 @@ STOPPED = WasteCheck(
     meter="RDS storage GB-months, of a cluster not known; instance hours come back with the restart",
     min_age=timedelta(days=7),
     # botocore 1.44.8, CreateDBSnapshot: the instance "must be in the available or storage-optimization state".
-    remove="RDS makes a snapshot only of what runs: start it; rds-idle then removes an instance, a cluster goes as a whole",
+    remove="RDS makes a snapshot only of what runs: start it; "
+    "rds-idle then removes an instance, a cluster goes as a whole",
     reversal="can be undone",
     recovery="A snapshot costs less than the storage of an instance; a database from it has another endpoint.",
     order=22,
