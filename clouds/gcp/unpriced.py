@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from clouds.gcp.prices import parts
 from clouds.gcp.skus import SERVING, STORED, WASTED
 
-_NO_SKU = "no SKU of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
+_NO_SKU = "no source that could be read names its SKU (2026-11-30), so nothing fetches it"
 _VERTEX = "Vertex AI lists machines and GPUs at rates of its own"
 UNMETERED: Mapping[str, str] = {
     "alloydb/": _NO_SKU,
@@ -15,7 +15,7 @@ UNMETERED: Mapping[str, str] = {
     "bigtable/": _NO_SKU,
     "cloud-run/": "Google lists its seconds by tier of regions; the table has CPU and memory of tier 1",
     "cloudsql-storage/": "cheaper storage of Cloud SQL has SKUs of its own, which were not seen (2026-11-30)",
-    "dataflow/": f"a worker's vCPUs, memory and disk are billed apart, and the job does not say its size; {_NO_SKU}",
+    "dataflow/": f"vCPUs and memory of its workers are not read; {_NO_SKU}",
     "disk/hyperdisk-": _NO_SKU,
     "disk/pd-extreme": _NO_SKU,
     "filestore/": _NO_SKU,

@@ -91,7 +91,7 @@ def explain_finding(
         not_checked=check.unchecked if check else (),
         wrong_if=tuple(f"it is {word}" if " " not in word else word for word in check.spares) if check else (),
         usd_per_month=one.usd_per_month,
-        price_is=_price_words(one),
+        price_is=_price_words(one, check),
         price=lines,
         holds=one.holds[:10],
         also_found_by=one.also,
@@ -162,12 +162,13 @@ def _age(finding: Finding) -> tuple[tuple[str, str], ...]:
     return (("age", f"{finding.age_days:.1f} days"),) if finding.age_days is not None else ()
 
 
-def _price_words(finding: Finding) -> str:
+def _price_words(finding: Finding, check: WasteCheck | None) -> str:
+    counted = check.meter if check is not None and not finding.meters else ""
     return {
         "billed": {"exact": "what it costs", "at most": "an upper bound", "at least": "a lower bound"}[finding.bound],
         "saving": "what would be saved",
         "free": "nothing: it costs nothing by nature",
         "prepaid": "nothing to save: it is paid already",
-        "unpriced": "unknown: no rate is known for it there",
+        "unpriced": f"unknown: {counted}" if counted else "unknown: no rate is known for it there",
         "booked elsewhere": f"booked with {finding.booked_with}, which holds it",
     }[finding.billing]

@@ -134,7 +134,7 @@ NODE_STUCK = WasteCheck(
     recovery="",
     category="ai",
     order=12,
-    meter="unknown",
+    meter="Google does not say whether a node in a passing state bills",
     min_age=timedelta(minutes=30),
     spares=("READY, stopped or gone", "younger than 30 minutes"),
     unchecked=("whether it bills",),

@@ -43,7 +43,7 @@ def test_what_a_refresh_asks_for_says_so(key: str) -> None:
         ("vertex/e2-standard-4", "not priced: Vertex AI lists machines and GPUs at rates of its own"),
         ("vertex-gpu/nvidia-l4", "not priced: Vertex AI lists machines and GPUs at rates of its own"),
         ("sole-tenant/my-template", "not priced: the node type stands in its template"),
-        ("alloydb/vCPU", "not priced: no SKU of it stands in a source"),
+        ("alloydb/vCPU", "not priced: no source that could be read names its SKU"),
         ("gce/n2-custom-4-8192/on-demand", "not priced: custom machine types have rates of their own"),
         ("gce/n2-standard-8/flex-start", "not priced: no source with a date lists that type flex-start"),
         ("gce/z9-standard-8/on-demand", "not priced: no source with a date lists that type on demand"),
