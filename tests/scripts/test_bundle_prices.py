@@ -36,9 +36,9 @@ def test_a_table_that_is_bundled_anew_from_facts_without_them_holds_every_added_
 
 
 def test_of_a_collected_and_an_added_rate_the_newer_one_is_bundled(tmp_path: Path) -> None:
-    one = added("aws")[0]
+    one = added("gcp")[0]
     for day, usd in (("2000-01-01", one["usd"]), ("2999-01-01", 9.0)):
-        found = table(tmp_path / "prices.json", bundled([{**one, "usd": 9.0, "as_of": day}], "aws", {}))
+        found = table(tmp_path / "prices.json", bundled([{**one, "usd": 9.0, "as_of": day}], "gcp", {}))
         assert next(row.usd for row in found if row.place == (one["key"], one["location"])) == usd
 
 
