@@ -41,38 +41,28 @@ def usage(
     period = 3600 if days < 2 else 86400
 
     def ask(rows: Sequence[Row], scope: Scope, start: datetime, end: datetime) -> Iterator[Question]:
-        asked: dict[str, list[tuple[int, str, Mapping[str, str]]]] = {}
+        parts: dict[str, tuple[list[Mapping[str, Any]], list[int]]] = {}
+
+        def whole(place: str) -> Question:
+            queries, owners = parts.pop(place)
+            times = {"StartTime": start.isoformat(timespec="seconds"), "EndTime": end.isoformat(timespec="seconds")}
+            at = Scope(place, scope.account) if place else None
+            return Question({"MetricDataQueries": queries, **times}, tuple(owners), at)
+
         for position, row in enumerate(rows):
             place = where(row) if where is not None else ""
-            asked.setdefault(place, []).extend((position, word, dims) for dims in by(row) for word in words)
-        for place, series in asked.items():
-            for first in range(0, len(series), SERIES):
-                part = series[first : first + SERIES]
-                queries = [
-                    {
-                        "Id": f"m{number}",
-                        "MetricStat": {
-                            "Metric": {
-                                "Namespace": namespace,
-                                "MetricName": word,
-                                "Dimensions": [{"Name": key, "Value": value} for key, value in dims.items()],
-                            },
-                            "Period": period,
-                            "Stat": stat,
-                        },
-                        "ReturnData": True,
-                    }
-                    for number, (_, word, dims) in enumerate(part)
-                ]
-                yield Question(
-                    {
-                        "MetricDataQueries": queries,
-                        "StartTime": start.isoformat(timespec="seconds"),
-                        "EndTime": end.isoformat(timespec="seconds"),
-                    },
-                    tuple(position for position, _, _ in part),
-                    Scope(place, scope.account) if place else None,
-                )
+            for dims in by(row):
+                shown = [{"Name": key, "Value": value} for key, value in dims.items()]
+                for word in words:
+                    queries, owners = parts.setdefault(place, ([], []))
+                    one = {"Namespace": namespace, "MetricName": word, "Dimensions": shown}
+                    asked = {"Metric": one, "Period": period, "Stat": stat}
+                    queries.append({"Id": f"m{len(queries)}", "MetricStat": asked, "ReturnData": True})
+                    owners.append(position)
+                    if len(queries) == SERIES:
+                        yield whole(place)
+        for place in tuple(parts):
+            yield whole(place)
 
     return Metric(
         name=" + ".join(words),

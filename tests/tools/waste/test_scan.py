@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -7,12 +9,21 @@ from typing import Any
 import pytest
 
 from clouds.base import Cloud, Missing
-from clouds.errors import ApiDisabled, Cancelled, InvalidInput, NotSignedIn, PermissionMissing, Throttled, Unreachable
+from clouds.errors import (
+    ApiDisabled,
+    Cancelled,
+    CloudError,
+    InvalidInput,
+    NotSignedIn,
+    PermissionMissing,
+    Throttled,
+    Unreachable,
+)
 from clouds.models import Call, Scope
 from tests.tools.waste import toy
 from tests.tools.waste.toy import denied, disk, look, machine
 from tools.progress import CallProgress
-from tools.waste.scan import ReadsOnly, Wanted, scan
+from tools.waste.scan import RARELY, ReadsOnly, Wanted, scan
 
 
 def test_a_cloud_whose_places_cannot_be_listed_is_denied_and_its_checks_are_still_known() -> None:
@@ -24,6 +35,24 @@ def test_a_cloud_whose_places_cannot_be_listed_is_denied_and_its_checks_are_stil
 
     found = look({}, network=Closed({}), wanted=Wanted(checks=("disk-free",)))
     assert (found.complete, [end.ended for end in found.scopes], found.checks) == (False, ["denied"], ("disk-free",))
+
+
+@pytest.mark.parametrize("failure", [None, InvalidInput("scopes", "no such place"), NotSignedIn("listing places")])
+def test_garbage_is_looked_for_seldom_while_a_scan_reads_and_as_usual_after_it(failure: CloudError | None) -> None:
+    usual, met = gc.get_threshold(), []
+
+    class Watched(toy.Network):
+        def send(self, call: Call, *, scope: Scope) -> Any:
+            met.append(gc.get_threshold())
+            if failure is not None:
+                raise failure
+            return super().send(call, scope=scope)
+
+    places = {"north": {"ListDisks": {"disks": [disk("d1")]}, "ListTags": {"tags": []}}}
+    with suppress(InvalidInput):
+        look(places, network=Watched(places))
+    assert set(met) == {RARELY}
+    assert gc.get_threshold() == usual != RARELY
 
 
 def test_a_free_disk_is_found_named_priced_and_dated() -> None:
