@@ -38,7 +38,8 @@ def test_a_cloud_whose_places_cannot_be_listed_is_denied_and_its_checks_are_stil
 
 
 @pytest.mark.parametrize(
-    "failure", [None, InvalidInput("scopes", "no such place", fix="Name another."), NotSignedIn("listing places")]
+    "failure",
+    [None, InvalidInput("scopes", "no such place", fix="Name another."), NotSignedIn("listing places", fix="Sign in.")],
 )
 def test_garbage_is_looked_for_seldom_while_a_scan_reads_and_as_usual_after_it(failure: CloudError | None) -> None:
     usual, met = gc.get_threshold(), []
