@@ -7,24 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import database_snapshots, words
+from clouds.aws.checks.database_prices import bound, hours, licence, member_hours, member_words, storage
 from clouds.aws.checks.database_reads import CLUSTER, CONNECTIONS, DATABASE, DATABASES, shared
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Bound, Meter, Row, Seen, Waste, WasteCheck
-
-
-def storage(row: Row) -> tuple[Meter, ...]:
-    """What an instance's storage costs; Aurora's is its cluster's."""
-    size, kind = row.get("AllocatedStorage") or 0, row.get("StorageType", "gp2")
-    if row.get("DBClusterIdentifier") or kind.startswith("aurora") or not size:
-        return ()
-    return (Meter(f"rds-storage/{'multi' if row.get('MultiAZ') else 'single'}/{kind}", "GB-month", size),)
-
-
-def bound(row: Row) -> Bound:
-    """Input and output that is provisioned (io1, io2) costs on top, by a rate that the tables do not hold."""
-    return "at least" if row.get("Iops") and str(row.get("StorageType", "")).startswith("io") else "exact"
-
+from clouds.models.waste import Row, Seen, Waste, WasteCheck
 
 _COPIES = (
     "ReadReplicaSourceDBInstanceIdentifier", "ReadReplicaSourceDBClusterIdentifier",
@@ -52,11 +39,10 @@ def _member(row: Row, seen: Seen) -> Waste | None:
     if any(each["DBInstanceStatus"] != "available" or seen.metric(CONNECTIONS, each) for each in members):
         return None
     count, name, kind = len(members), row["DBClusterIdentifier"], row["DBInstanceClass"]
-    own = str(row["Engine"]).startswith("aurora")  # what a Multi-AZ cluster of three costs is listed apart
     return Waste(
         reason=f"nobody connected to {f'any of the {count} members' if count > 1 else 'the only member'} of cluster "
-        f"{name} in 14 days; {kind} {row['Engine']}",
-        meters=(Meter(f"rds/{kind}/{row['Engine']}/single", "hour"),) if own else (),
+        f"{name} in 14 days; {member_words(row, cluster)}",
+        meters=member_hours(row, cluster),
         bound="at least",
         evidence={"class": kind, "engine": row["Engine"], "cluster": name, "members": count},
         blocked=f"it is a member of cluster {name}: stop that, or delete it as a whole with a final snapshot",
@@ -76,12 +62,17 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
     if seen.metric(CONNECTIONS, row):
         return None
     many = "multi" if row.get("MultiAZ") else "single"
-    engine = row["Engine"]
+    engine = row["Engine"] + (f", {licence(row)}" if licence(row) else "")
     return Waste(
         reason=f"nobody connected in 14 days; {row['DBInstanceClass']} {engine}",
-        meters=(Meter(f"rds/{row['DBInstanceClass']}/{engine}/{many}", "hour"), *storage(row)),
+        meters=(hours(row), *storage(row)),
         bound=bound(row),
-        evidence={"class": row["DBInstanceClass"], "engine": engine, "GB": row.get("AllocatedStorage"), "zones": many},
+        evidence={
+            "class": row["DBInstanceClass"],
+            "engine": row["Engine"],
+            "GB": row.get("AllocatedStorage"),
+            "zones": many,
+        },
         blocked="its deletion protection is on" if row.get("DeletionProtection") else "",
     )
 
@@ -133,7 +124,8 @@ IDLE = WasteCheck(
         "younger than 14 days",
     ),
     unchecked=("a job that connects less often than every 14 days", "licences"),
-    meter="RDS instance hours by class, engine and zones, and its storage; that of a cluster is not included",
+    meter="RDS instance hours by class, engine and zones, and its storage; of a cluster's member Aurora's hours, "
+    "standard or I/O-Optimized, of a serverless one the least ACU, without storage",
     min_age=timedelta(days=14),
     remove=_backup_and_delete,
     reversal="can be undone",

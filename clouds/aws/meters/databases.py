@@ -3,7 +3,8 @@
 Usage types and attributes: filters of public cost tools (infracost `db_instance.go`, `elasticache_cluster.go`,
 `redshift_cluster.go`, `elasticsearch_domain.go`, `dms_replication_instance.go`, `fsx_windows_file_system.go`,
 `fsx_openzfs_file_system.go`) and Price List answers that public repositories quote; read 2026-11-29. None was asked
-of a live account here.
+of a live account here. No source that could be read quotes a row of Aurora I/O-Optimized or of its serverless
+instances: under another usage type or unit they stay without a rate, and the refresh names their meters as empty.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ _ZONES = {"Single-AZ": "single", "Multi-AZ": "multi"}
 _RATES = ("MiBps-Mo", "MBps-Mo", "MiBps-month", "MBps-month")
 _NO_BACKUP = r"(?!.*Backup).*"
 _FSX = "AmazonFSx"
+_AURORA = {"Aurora MySQL": "aurora-mysql", "Aurora PostgreSQL": "aurora-postgresql"}
+_ENGINES = {"MySQL": "mysql", "PostgreSQL": "postgres", "MariaDB": "mariadb", **_AURORA}
+_ACU = ("ACU-Hr", "ACU-Hrs", "ACU-hr", "ACU-hrs", "ACU-Hour", "ACU-Hours", "ACU-hour", "ACU-hours")
 DATABASES = (
-    # Oracle and SQL Server are listed per edition and licence, which an instance's engine does not tell apart.
+    # Oracle and SQL Server are listed per edition and licence, and not taken. Aurora by its standard rates.
     Meter(
         "rds/{kind}/{engine}/{zones}",
         "AmazonRDS",
@@ -26,9 +30,32 @@ DATABASES = (
         each_region=True,
         said={
             "kind": ("instanceType", {}),
-            "engine": ("databaseEngine", {"MySQL": "mysql", "PostgreSQL": "postgres", "MariaDB": "mariadb"}),
+            "engine": ("databaseEngine", _ENGINES),
             "zones": ("deploymentOption", _ZONES),
         },
+    ),
+    Meter(
+        "rds/{kind}/{engine}/io-optimized",
+        "AmazonRDS",
+        r"InstanceUsageIO-?Optimized:db\.\S+",
+        HOURS,
+        "hour",
+        {"productFamily": "Database Instance"},
+        each_region=True,
+        said={"kind": ("instanceType", {}), "engine": ("databaseEngine", _AURORA)},
+    ),
+    # An instance of Serverless v2 by the capacity unit (2 GiB of memory and what goes with it).
+    *(
+        Meter(
+            f"aurora-serverless/{{engine}}/{rates}",
+            "AmazonRDS",
+            rf"Aurora:ServerlessV2{usage}Usage",
+            _ACU,
+            "ACU-hour",
+            {"productFamily": "ServerlessV2"},
+            said={"engine": ("databaseEngine", _AURORA)},
+        )
+        for rates, usage in (("single", ""), ("io-optimized", "IO-?Optimized"))
     ),
     # What is beyond an Aurora cluster's own size; both Aurora engines have one rate, else neither is taken.
     Meter(

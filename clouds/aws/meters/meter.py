@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 
 from clouds.aws.pricelist import Offer
 from clouds.pricetable import Row
@@ -47,8 +47,17 @@ class Meter:
         return self.key.split("/", 1)[0]
 
     def covers(self, key: str) -> bool:
-        """Whether a key of the table is one that this meter makes."""
-        return _covering(self.key).fullmatch(key) is not None
+        """Whether a key of the table is one that this meter makes: what an attribute says is one of its words."""
+        return self._keys.fullmatch(key) is not None
+
+    @cached_property
+    def _keys(self) -> re.Pattern[str]:
+        words = {part: "|".join(map(re.escape, said.values())) for part, (_, said) in self.said.items()}
+        pieces = re.split(r"\{(\w+)\}", self.key)
+        for odd in range(1, len(pieces), 2):
+            pieces[odd] = f"(?:{words.get(pieces[odd]) or '[^/]+'})"
+        pieces[::2] = map(re.escape, pieces[::2])
+        return re.compile("".join(pieces))
 
     def key_of(self, offer: Offer) -> str | None:
         """The key that an offer makes; None for one that this meter must not take."""
@@ -65,11 +74,6 @@ class Meter:
                 return None
             parts[part] = word
         return self.key.format(**parts)
-
-
-@cache
-def _covering(key: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(key)))
 
 
 def maker(key: str, meters: Iterable[Meter]) -> Meter | None:

@@ -117,6 +117,8 @@ UNMETERED: Mapping[str, str] = {
     "kendra/developer": _NO_TYPE,
     "kendra/gen-ai": _NO_TYPE,
     "personalize/": _NO_TYPE,
+    "rds-cluster/": "AWS lists Multi-AZ clusters apart; no dated source says if for each instance or all three",
+    "rds-licensed/": "AWS lists it by edition and licence, and no table here tells these apart",
     "rekognition/": _NO_TYPE,
     "s3/unfinished-uploads": "its size is not known before every part is listed",
     "sagemaker-feature-store/": _NO_TYPE,

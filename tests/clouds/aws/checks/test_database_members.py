@@ -98,9 +98,88 @@ def test_a_member_whose_cluster_cannot_be_read_is_not_judged(account: Account) -
     assert [gap.call for gap in result.unread] == ["rds.DescribeDBClusters"]
 
 
-def test_a_multi_az_cluster_of_three_is_found_without_a_price(account: Account) -> None:
+def test_a_multi_az_cluster_of_three_is_found_without_a_price_and_says_why(account: Account) -> None:
     (found,) = account.scan("rds-idle", account_of([member("orders-1", Engine="postgres")], [0.0])).findings
-    assert (found.usd_per_month, found.meters) == (None, ())
+    assert found.usd_per_month is None
+    assert [(each.key, each.source[:47]) for each in found.meters] == [
+        ("rds-cluster/db.r6g.large/postgres", "not priced: AWS lists Multi-AZ clusters apart; ")
+    ]
+
+
+FAST = {**CLUSTER, "StorageType": "aurora-iopt1"}
+
+
+def serverless(least: float | None, **fields: Any) -> Mapping[str, Any]:
+    said = {} if least is None else {"ServerlessV2ScalingConfiguration": {"MinCapacity": least, "MaxCapacity": 16.0}}
+    return {**CLUSTER, **said, **fields}
+
+
+ACU = {"DBInstanceClass": "db.serverless"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "cluster", "meters", "words"),
+    [
+        ({}, CLUSTER, [("rds/db.r6g.large/aurora-mysql/single", 1.0)], "db.r6g.large aurora-mysql"),
+        ({}, {**CLUSTER, "StorageType": "aurora"}, [("rds/db.r6g.large/aurora-mysql/single", 1.0)],
+         "db.r6g.large aurora-mysql"),
+        ({}, FAST, [("rds/db.r6g.large/aurora-mysql/io-optimized", 1.0)], "db.r6g.large aurora-mysql, I/O-Optimized"),
+        ({}, {**CLUSTER, "StorageType": "aurora-new"}, [], "db.r6g.large aurora-mysql"),
+        (ACU, serverless(2.0), [("aurora-serverless/aurora-mysql/single", 2.0)],
+         "db.serverless aurora-mysql; it holds 2 ACU or more"),
+        (ACU, serverless(0.5, StorageType="aurora-iopt1"), [("aurora-serverless/aurora-mysql/io-optimized", 0.5)],
+         "db.serverless aurora-mysql, I/O-Optimized; it holds 0.5 ACU or more"),
+        (ACU, serverless(0.0), [], "db.serverless aurora-mysql; it may pause at 0 ACU, when only storage is billed"),
+        (ACU, serverless(None), [], "db.serverless aurora-mysql; AWS does not say how many ACU it holds"),
+    ],
+    ids=["standard", "standard by name", "optimized", "unknown storage", "ACU", "ACU optimized", "pauses", "not said"],
+)  # fmt: skip
+def test_a_member_is_priced_by_what_its_cluster_says(
+    fields: Mapping[str, Any],
+    cluster: Mapping[str, Any],
+    meters: list[tuple[str, float]],
+    words: str,
+    account: Account,
+) -> None:
+    (found,) = account.scan("rds-idle", account_of([member("orders-1", **fields)], [0.0], cluster)).findings
+    assert [(each.key, each.quantity) for each in found.meters] == meters
+    assert (found.reason.partition(" in 14 days; ")[2], found.bound) == (words, "at least")
+    assert (found.usd_per_month is None) is (meters != [("rds/db.r6g.large/aurora-mysql/single", 1.0)])
+
+
+def test_the_standard_hours_of_aurora_have_a_bundled_rate(account: Account) -> None:
+    (found,) = account.scan("rds-idle", account_of([member("orders-1")], [0.0])).findings
+    assert [(each.usd_per_unit, each.as_of) for each in found.meters] == [(0.26, "2026-10-15")]
+    assert found.usd_per_month == pytest.approx(0.26 * 730)
+
+
+@pytest.mark.parametrize(
+    ("engine", "said", "licence"),
+    [
+        ("sqlserver-se", {"LicenseModel": "license-included"}, "license-included"),
+        ("oracle-ee", {"LicenseModel": "bring-your-own-license"}, "bring-your-own-license"),
+        ("db2-se", {}, "unknown licence"),
+    ],
+)
+def test_an_engine_with_a_licence_has_its_storage_priced_and_its_hours_not(
+    engine: str, said: Mapping[str, str], licence: str, account: Account
+) -> None:
+    alone = member("books-1", Engine=engine, DBClusterIdentifier="", StorageType="gp3", AllocatedStorage=100, **said)
+    (found,) = account.scan("rds-idle", account_of([alone], [0.0])).findings
+    assert found.reason == f"nobody connected in 14 days; db.r6g.large {engine}, {licence}"
+    assert [(each.key, each.usd_per_unit) for each in found.meters] == [
+        (f"rds-licensed/db.r6g.large/{engine}/single", None),
+        ("rds-storage/single/gp3", 0.115),
+    ]
+    assert (found.usd_per_month, found.bound) == (pytest.approx(11.5), "at least")
+    assert found.meters[0].source.startswith("not priced: AWS lists it by edition and licence")
+
+
+def test_an_engine_without_a_licence_names_none(account: Account) -> None:
+    alone = member("books-1", Engine="mysql", DBClusterIdentifier="", LicenseModel="general-public-license")
+    (found,) = account.scan("rds-idle", account_of([alone], [0.0])).findings
+    assert found.reason == "nobody connected in 14 days; db.r6g.large mysql"
+    assert found.meters[0].key == "rds/db.r6g.large/mysql/single"
 
 
 def off(name: str, **fields: Any) -> Mapping[str, Any]:

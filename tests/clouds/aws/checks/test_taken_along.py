@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clouds.aws.checks import PACK
-from clouds.aws.checks.databases import bound
+from clouds.aws.checks.database_prices import bound
 from clouds.aws.checks.ec2_reads import stopped_at, system_part
 from clouds.models.removal import Doomed
 from clouds.replay import Replay, load
@@ -123,8 +123,15 @@ def test_only_linux_has_the_plain_rate(platform: str | None, part: str) -> None:
         ({"StorageType": "io1", "Iops": 3000}, "at least"),
         ({"StorageType": "io2", "Iops": 3000}, "at least"),
         ({"StorageType": "gp3", "Iops": 3000}, "exact"),
+        ({"StorageType": "gp3", "Iops": 3000, "StorageThroughput": 125}, "exact"),
+        ({"StorageType": "gp3", "Iops": 12000}, "at least"),
+        ({"StorageType": "gp3", "Iops": 3000, "StorageThroughput": 500}, "at least"),
         ({"StorageType": "gp2"}, "exact"),
+        ({"StorageType": "gp2", "AdditionalStorageVolumes": []}, "exact"),
+        ({"StorageType": "gp2", "AdditionalStorageVolumes": [{"VolumeName": "rdsdbdata2"}]}, "at least"),
     ],
 )
-def test_a_database_with_provisioned_iops_costs_at_least_what_is_priced(row: dict[str, Any], word: str) -> None:
+def test_a_database_with_provisioned_iops_or_further_volumes_costs_at_least_what_is_priced(
+    row: dict[str, Any], word: str
+) -> None:
     assert bound(row) == word

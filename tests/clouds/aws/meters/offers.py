@@ -14,6 +14,8 @@ from clouds.replay import Answer, Request
 
 MULTI, SINGLE = {"deploymentOption": "Multi-AZ"}, {"deploymentOption": "Single-AZ"}
 RDS = {"instanceType": "db.r5d.2xlarge", "databaseEngine": "PostgreSQL"}
+AURORA = {**SINGLE, "instanceType": "db.r6g.large", "databaseEngine": "Aurora MySQL"}
+ACU = {"databaseEngine": "Aurora PostgreSQL"}
 CACHE = {"instanceType": "cache.r7g.large", "cacheEngine": "Valkey", "locationType": "AWS Region"}
 WINDOWS = {"fileSystemType": "Windows", "storageType": "SSD"}
 _EC2, _VPC, _ES, _FSX, _SM = "AmazonEC2", "AmazonVPC", "AmazonES", "AmazonFSx", "AmazonSageMaker"
@@ -52,6 +54,18 @@ OFFERS: tuple[Offered, ...] = (
      {**RDS, **SINGLE, "databaseEngine": "Oracle"}, "", 0),
     ("AmazonRDS", "Database Instance", "Multi-AZUsage:db.r5d.2xl", "Hrs", 1.9,
      {**RDS, "deploymentOption": "Multi-AZ (readable standbys)"}, "", 0),
+    # Standard and I/O-Optimized have usage types of their own, as have provisioned and serverless instances.
+    ("AmazonRDS", "Database Instance", "InstanceUsage:db.r6g.large", "Hrs", 0.26, AURORA,
+     "rds/db.r6g.large/aurora-mysql/single", 0.26),
+    ("AmazonRDS", "Database Instance", "InstanceUsageIOOptimized:db.r6g.large", "Hrs", 0.338, AURORA,
+     "rds/db.r6g.large/aurora-mysql/io-optimized", 0.338),
+    ("AmazonRDS", "Database Instance", "InstanceUsageIOOptimized:db.r6g.large", "Hrs", 0.4,
+     {**AURORA, "databaseEngine": "Any"}, "", 0),
+    ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessV2Usage", "ACU-Hr", 0.12, ACU,
+     "aurora-serverless/aurora-postgresql/single", 0.12),
+    ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessV2IOOptimizedUsage", "ACU-Hr", 0.156, ACU,
+     "aurora-serverless/aurora-postgresql/io-optimized", 0.156),
+    ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessUsage", "ACU-Hr", 0.06, ACU, "", 0),
     ("AmazonRDS", "Storage Snapshot", "Aurora:BackupUsage", "GB-Mo", 0.021, {}, "aurora-snapshot/backup", 0.021),
     ("AmazonRDS", "Storage Snapshot", "RDS:ChargedBackupUsage", "GB-Mo", 0.095, {}, "", 0),
     ("AmazonElastiCache", "Cache Instance", "NodeUsage:cache.r7g.large", "Hrs", 0.1752, CACHE,

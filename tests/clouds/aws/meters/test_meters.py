@@ -83,12 +83,29 @@ def test_two_prices_of_one_thing_leave_it_unpriced(tmp_path: Path) -> None:
         ("ebs/gp3-iops", "ebs/{kind}-iops"),
         ("ebs/io2-iops-tier2", "ebs/io2-iops-{tier}"),
         ("ebs/gp3-throughput", "ebs/gp3-throughput"),
+        ("rds/db.r6g.large/aurora-mysql/single", "rds/{kind}/{engine}/{zones}"),
+        ("rds/db.r6g.large/aurora-mysql/io-optimized", "rds/{kind}/{engine}/io-optimized"),
+        ("aurora-serverless/aurora-mysql/single", "aurora-serverless/{engine}/single"),
     ],
 )
 def test_a_row_belongs_to_the_meter_that_says_most_of_its_key(key: str, by: str) -> None:
     meter = maker(key, METERS)
     assert meter is not None
     assert meter.key == by
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "rds/db.m5.large/oracle-ee/single",
+        "rds/db.m5.large/postgres/io-optimized",
+        "rds/db.m5.large/postgres/cluster",
+        "aurora-serverless/postgres/single",
+        "rds-licensed/db.m5.large/oracle-ee/single",
+    ],
+)
+def test_a_key_with_a_word_that_no_offer_becomes_belongs_to_no_meter(key: str) -> None:
+    assert maker(key, METERS) is None
 
 
 def test_every_key_that_a_check_counted_with_is_in_the_table_or_fetched_or_named_as_neither() -> None:
@@ -116,6 +133,12 @@ def test_a_key_without_a_rate_says_what_would_give_it_one_or_why_nothing_does() 
     assert without_rate("ec2/m5.large/windows/on-demand").startswith("not priced: the table knows machines with Linux")
     assert without_rate("kendra/enterprise") == fetched
     assert without_rate("kendra/developer").startswith("not priced: no usage type of it")
+    assert without_rate("rds/db.r6g.large/aurora-mysql/io-optimized") == fetched
+    assert without_rate("aurora-serverless/aurora-mysql/single") == fetched
+    assert without_rate("rds-licensed/db.m5.large/sqlserver-se/single").startswith(
+        "not priced: AWS lists it by edition"
+    )
+    assert without_rate("rds-cluster/db.m5d.large/postgres").startswith("not priced: AWS lists Multi-AZ clusters apart")
     assert without_rate("anything/else") == "not priced: no source with a date lists it"
 
 
