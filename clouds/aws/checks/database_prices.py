@@ -11,8 +11,9 @@ from clouds.models.waste import Bound, Meter, Row
 
 SERVERLESS = "db.serverless"
 _LICENSED = ("oracle-", "sqlserver-", "db2-", "custom-")
-_AURORA = {"": "single", "aurora": "single", "aurora-iopt1": "io-optimized"}
-"""Storage type of an Aurora cluster -> what its rates are listed as: the standard ones like an instance in one zone."""
+_OPTIMIZED = "aurora-iopt1"
+_AURORA = {"": "", "aurora": "", _OPTIMIZED: "io-optimized"}
+"""Storage type of an Aurora cluster -> the word of its rates; the standard ones have none of their own."""
 
 
 def licence(row: Row) -> str:
@@ -41,16 +42,19 @@ def member_hours(row: Row, cluster: Row) -> tuple[Meter, ...]:
     if rates is None:
         return ()
     if kind != SERVERLESS:
-        return (Meter(f"rds/{kind}/{engine}/{rates}", "hour"),)
+        return (Meter(f"rds/{kind}/{engine}/{rates or 'single'}", "hour"),)
     held = least(cluster)
-    return (Meter(f"aurora-serverless/{engine}/{rates}", "ACU-hour", held),) if held else ()
+    return (Meter(f"aurora-serverless/{engine}/{rates or 'standard'}", "ACU-hour", held),) if held else ()
 
 
 def member_words(row: Row, cluster: Row) -> str:
     """What a member is, as far as its price depends on it."""
     said = f"{row['DBInstanceClass']} {row['Engine']}"
-    if cluster.get("StorageType") == "aurora-iopt1":
+    kept = cluster.get("StorageType") or ""
+    if kept == _OPTIMIZED:
         said += ", I/O-Optimized"
+    elif str(row["Engine"]).startswith("aurora") and kept not in _AURORA:
+        said += f", of a storage type whose rates are not known ({kept})"
     if row["DBInstanceClass"] != SERVERLESS:
         return said
     held = least(cluster)

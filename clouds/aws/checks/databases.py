@@ -124,8 +124,8 @@ IDLE = WasteCheck(
         "younger than 14 days",
     ),
     unchecked=("a job that connects less often than every 14 days", "licences"),
-    meter="RDS instance hours by class, engine and zones, and its storage; of a cluster's member Aurora's hours, "
-    "standard or I/O-Optimized, of a serverless one the least ACU, without storage",
+    meter="RDS instance hours by class, engine and zones, and its storage; of a cluster's member the hours "
+    "alone: Aurora's as standard or I/O-Optimized, a serverless one's by its least ACU",
     min_age=timedelta(days=14),
     remove=_backup_and_delete,
     reversal="can be undone",

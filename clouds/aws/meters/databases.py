@@ -55,7 +55,7 @@ DATABASES = (
             {"productFamily": "ServerlessV2"},
             said={"engine": ("databaseEngine", _AURORA)},
         )
-        for rates, usage in (("single", ""), ("io-optimized", "IO-?Optimized"))
+        for rates, usage in (("standard", ""), ("io-optimized", "IO-?Optimized"))
     ),
     # What is beyond an Aurora cluster's own size; both Aurora engines have one rate, else neither is taken.
     Meter(

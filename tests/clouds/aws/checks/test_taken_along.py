@@ -131,7 +131,5 @@ def test_only_linux_has_the_plain_rate(platform: str | None, part: str) -> None:
         ({"StorageType": "gp2", "AdditionalStorageVolumes": [{"VolumeName": "rdsdbdata2"}]}, "at least"),
     ],
 )
-def test_a_database_with_provisioned_iops_or_further_volumes_costs_at_least_what_is_priced(
-    row: dict[str, Any], word: str
-) -> None:
+def test_a_database_with_more_than_its_storage_costs_at_least_what_is_priced(row: dict[str, Any], word: str) -> None:
     assert bound(row) == word

@@ -62,7 +62,7 @@ OFFERS: tuple[Offered, ...] = (
     ("AmazonRDS", "Database Instance", "InstanceUsageIOOptimized:db.r6g.large", "Hrs", 0.4,
      {**AURORA, "databaseEngine": "Any"}, "", 0),
     ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessV2Usage", "ACU-Hr", 0.12, ACU,
-     "aurora-serverless/aurora-postgresql/single", 0.12),
+     "aurora-serverless/aurora-postgresql/standard", 0.12),
     ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessV2IOOptimizedUsage", "ACU-Hr", 0.156, ACU,
      "aurora-serverless/aurora-postgresql/io-optimized", 0.156),
     ("AmazonRDS", "ServerlessV2", "Aurora:ServerlessUsage", "ACU-Hr", 0.06, ACU, "", 0),

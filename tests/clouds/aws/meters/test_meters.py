@@ -85,7 +85,7 @@ def test_two_prices_of_one_thing_leave_it_unpriced(tmp_path: Path) -> None:
         ("ebs/gp3-throughput", "ebs/gp3-throughput"),
         ("rds/db.r6g.large/aurora-mysql/single", "rds/{kind}/{engine}/{zones}"),
         ("rds/db.r6g.large/aurora-mysql/io-optimized", "rds/{kind}/{engine}/io-optimized"),
-        ("aurora-serverless/aurora-mysql/single", "aurora-serverless/{engine}/single"),
+        ("aurora-serverless/aurora-mysql/standard", "aurora-serverless/{engine}/standard"),
     ],
 )
 def test_a_row_belongs_to_the_meter_that_says_most_of_its_key(key: str, by: str) -> None:
@@ -100,7 +100,7 @@ def test_a_row_belongs_to_the_meter_that_says_most_of_its_key(key: str, by: str)
         "rds/db.m5.large/oracle-ee/single",
         "rds/db.m5.large/postgres/io-optimized",
         "rds/db.m5.large/postgres/cluster",
-        "aurora-serverless/postgres/single",
+        "aurora-serverless/postgres/standard",
         "rds-licensed/db.m5.large/oracle-ee/single",
     ],
 )
@@ -134,7 +134,7 @@ def test_a_key_without_a_rate_says_what_would_give_it_one_or_why_nothing_does() 
     assert without_rate("kendra/enterprise") == fetched
     assert without_rate("kendra/developer").startswith("not priced: no usage type of it")
     assert without_rate("rds/db.r6g.large/aurora-mysql/io-optimized") == fetched
-    assert without_rate("aurora-serverless/aurora-mysql/single") == fetched
+    assert without_rate("aurora-serverless/aurora-mysql/standard") == fetched
     assert without_rate("rds-licensed/db.m5.large/sqlserver-se/single").startswith(
         "not priced: AWS lists it by edition"
     )
