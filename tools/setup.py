@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Missing, Progress
-from clouds.errors import CloudError, InvalidInput
+from clouds.errors import CloudError, CredentialExpired, InvalidInput, NotSignedIn
 from clouds.models import Record
 from clouds.models.waste_pack import WastePack
 from tools import environment, faults
@@ -38,7 +38,7 @@ class CloudState(Record):
     """One cloud: who we are in it and what it can do here, or why not."""
 
     cloud: str
-    signed_in: bool
+    signed_in: bool | None = None
     principal: str = ""
     account: str = ""
     kind: str = ""
@@ -174,10 +174,11 @@ def _cloud(clouds: Clouds, name: str, *, sign_in: bool) -> CloudState:
         missing = "; ".join(f"{port}: {each.why}" for port, each in ports.items() if isinstance(each, Missing))
         services = tuple(cloud.endpoints)
         if not sign_in:
-            return CloudState(cloud=name, signed_in=False, services=services, missing=missing, problem="not asked")
+            return CloudState(cloud=name, services=services, missing=missing, problem="not asked")
         who = cloud.identity.read()
     except CloudError as error:
-        return CloudState(cloud=name, signed_in=False, problem=faults.sentence(faults.fault(error)).replace("**", ""))
+        nobody = False if isinstance(error, NotSignedIn | CredentialExpired) else None  # else it is not known
+        return CloudState(cloud=name, signed_in=nobody, problem=faults.sentence(faults.fault(error)).replace("**", ""))
     return CloudState(
         cloud=name,
         signed_in=True,

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tools.setup import Setup
+from clouds.base import Cloud, Missing
+from clouds.errors import CloudError, CredentialExpired, NotSignedIn, Unreachable
+from tools.context import Session
+from tools.progress import CallProgress
+from tools.settings import Settings
+from tools.setup import Setup, check_setup
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,3 +42,35 @@ def test_a_policy_that_does_not_fit_is_named_by_its_file() -> None:
 @pytest.mark.parametrize("cloud", ["aws", "azure", "gcp"])
 def test_every_cloud_that_is_scanned_has_such_a_file(cloud: str) -> None:
     assert (ROOT / "policy" / f"{cloud}-scanner.json").is_file()
+
+
+class Failing:
+    """An identity that cannot be read."""
+
+    def __init__(self, error: CloudError) -> None:
+        self.error = error
+
+    def read(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "sign_in", "told"),
+    [
+        (NotSignedIn("asking", fix="Sign in."), True, False),
+        (CredentialExpired("asking", fix="Sign in."), True, False),
+        (Unreachable("asking", fix="Sign in."), True, None),
+        (NotSignedIn("asking", fix="Sign in."), False, None),
+    ],
+    ids=["nobody", "ended", "no answer", "not asked"],
+)
+def test_who_was_not_asked_is_not_called_signed_out(
+    error: CloudError, sign_in: bool, told: bool | None, tmp_path: Path
+) -> None:
+    no, identity = Missing("identity alone"), Failing(error)
+    cloud: Any = Cloud(name="aws", identity=identity, endpoints={}, quotas=no, capacity=no, prices=no, api=no)  # type: ignore[arg-type]
+    session = Session(Settings.load({}, tmp_path), tmp_path, ("aws",), lambda _name, _home: cloud)
+    found = check_setup(session.clouds, session.settings, session.book, CallProgress(None), sign_in=sign_in)
+    session.book.close()
+    assert found.clouds[0].signed_in is told
+    assert "| aws | no |" not in found.text() or told is False
