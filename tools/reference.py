@@ -9,14 +9,26 @@ from typing import Any
 
 
 def reference(name: str) -> str:
-    """The tool's description and its arguments, a line each. Raises StopIteration for a name that is not listed."""
-    listed = json.loads((Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8"))
-    tool = next(each for each in listed if each["name"] == name)
+    """The tool's description and its arguments, a line each. Raises KeyError for a name that is not listed."""
+    tool = _listed()[name]
     schema = tool["inputSchema"]
     needed = schema.get("required", ())
     lines = [_line(key, value, needed=key in needed) for key, value in schema["properties"].items()]
     example = " ".join(["server.py", "call", name, *(f"{key}=…" for key in needed)])
     return "\n".join([f"{example}", "", tool["description"], "", *(lines or ["It takes no arguments."])])
+
+
+def switch(name: str, word: str) -> str:
+    """ "deep=true" for the word --deep, where the tool takes that and it is yes or no; else nothing."""
+    argument = word[2:].replace("-", "_")
+    tool = _listed().get(name) if word.startswith("--") else None
+    taken = tool["inputSchema"]["properties"].get(argument, {}) if tool else {}
+    return f"{argument}=true" if taken.get("type") == "boolean" else ""
+
+
+def _listed() -> dict[str, Any]:
+    text = (Path(__file__).parent / "tools_list.json").read_text(encoding="utf-8")
+    return {each["name"]: each for each in json.loads(text)}
 
 
 def _line(name: str, schema: Mapping[str, Any], *, needed: bool) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clouds.errors import Cancelled, CloudError
+from tools.reference import reference, switch
 
 if TYPE_CHECKING:
     from clouds.base import Cloud
@@ -93,6 +94,8 @@ def arguments(argv: list[str]) -> Options:
             return Options(ASKING[item], tuple(rest[:1]))
         elif item in COMMANDS and "command" not in found:
             found["command"] = item
+        elif found.get("command") == "call" and rest and (said := switch(rest[0], item)):
+            rest.append(said)
         elif item.startswith("--") or "command" not in found:
             return Options(error=f"{item!r} is not known. Usage:\n{usage()}")
         else:
@@ -121,7 +124,6 @@ def helped(options: Options, version: str) -> int:
         _out(usage())
         return 0
     from tools import NAMES, calling
-    from tools.reference import reference
 
     name = options.rest[0]
     if name not in NAMES:

@@ -21,6 +21,7 @@ def test_a_command_line_is_read_whole() -> None:
     assert shell.arguments(["--clouds", "local,aws", "--read-only", "call", "scan_waste", "limit=3", "--json"]) == (
         shell.Options("call", ("scan_waste", "limit=3"), clouds=("local", "aws"), read_only=True, as_json=True)
     )
+    assert shell.arguments(["call", "check_setup", "--deep"]).rest == ("check_setup", "deep=true")
     assert shell.arguments([]) == shell.Options()
     assert shell.arguments(["call", "scan_waste", "--fail-on-usd=0"]).fail_on_usd == 0.0
 
@@ -34,6 +35,9 @@ def test_a_command_line_is_read_whole() -> None:
         (["call", "x", "--fail-on-usd=lots"], "--fail-on-usd does not take 'lots': An amount in US dollars a month."),
         (["frob"], "'frob' is not known. Usage:"),
         (["call", "check_setup", "--jsn"], "'--jsn' is not known. Usage:"),
+        (["call", "list_runs", "--deep"], "'--deep' is not known. Usage:"),
+        (["call", "list_runs", "--limit"], "'--limit' is not known. Usage:"),
+        (["call", "--deep", "check_setup"], "'--deep' is not known. Usage:"),
         (["--fail-on-usd", "100", "call", "list_runs"], f"{GATES}, not of `call list_runs`"),
         (["call", "get_operation", "--fail-on-incomplete"], f"{GATES}, not of `call get_operation`"),
         (["tools", "--fail-on-usd", "0"], f"{GATES}, not of `tools`"),
