@@ -206,7 +206,7 @@ class Session:
         raise NotFound(
             f"Looking for an endpoint named {name[:50]!r}",
             answered="the ledger has none of that name",
-            fix=f"Known by name: {known}. {shown}" if known else f"It knows none yet; {shown}",
+            fix=f"Known by name: {known}. {shown}" if known else f"It holds none now; {shown}",
             sent=False,
         )
 

@@ -109,5 +109,5 @@ def test_a_name_that_the_ledger_lacks_leads_to_the_list_of_full_refs(tmp_path: P
         session.target("gemma-4-e2b")
     session.book.close()
     assert told.value.fix == (
-        "It knows none yet; list_endpoints shows what the clouds hold besides, by full ref: give that."
+        "It holds none now; list_endpoints shows what the clouds hold besides, by full ref: give that."
     )
