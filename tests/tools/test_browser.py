@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from clouds.errors import PermissionMissing
 from tests.tools.measure.report import samples
 from tests.tools.waste.toy import days_ago, disk, look
 from tools.measure.comparing.compare import compare
@@ -91,7 +92,9 @@ setTimeout(() => {
 @cache
 def a_scan() -> Scan:
     disks = [disk(f"vol{n}", size=10 * (n % 37 + 1), created=days_ago(10 + n)) for n in range(COUNT - 1)]
-    return look({"north": {"ListDisks": {"disks": [*disks, disk(HOSTILE, size=5, created=days_ago(9))]}}})
+    refused = PermissionMissing("ListDisks", answered="no", code="AWordWithoutAnEnd" * 6, fix="Ask.")
+    found = [*disks, disk(HOSTILE, size=5, created=days_ago(9))]
+    return look({"north": {"ListDisks": {"disks": found}}, "south": {"ListDisks": refused}})
 
 
 def scans() -> dict[str, str]:
