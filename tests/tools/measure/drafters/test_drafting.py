@@ -9,9 +9,12 @@ import pytest
 
 from clouds.errors import InvalidInput
 from tests.tools.measure.scripted import Said, Scripted, run_of, speaking, value
-from tools.measure.drafters.drafting import plan
+from tools.measure.client.batch import Batch
+from tools.measure.client.reply import Reply
+from tools.measure.client.share import Share
+from tools.measure.drafters.drafting import DraftersPlan, figures, plan
 from tools.measure.drafters.prompts import KINDS
-from tools.measure.measurement import Ask
+from tools.measure.measurement import Ask, Taken
 from tools.measure.options import Options
 from tools.measure.profiles import QUICK, STANDARD
 from tools.measure.record import Run
@@ -51,14 +54,26 @@ def test_tokens_a_step_and_guesses_kept_come_from_what_the_counters_moved_by(tmp
     assert part.batches[3].counters == {"generated": 52, "drafted": 48, "accepted": 32}
 
 
-def test_the_geometric_mean_is_that_of_the_kinds(tmp_path: Path) -> None:
+def alone(kind: str, tokens_per_second: float | None) -> tuple[str, int, Batch]:
+    """A batch of one reply of three tokens; without a rate both ends of it came at once."""
+    last = 1.0 + 2 / tokens_per_second if tokens_per_second else 1.0
+    reply = Reply("", sent=0.9, first=1.0, last=last, ended=last, chunks=3, tokens=3)
+    return f"kind {kind}", 1, Batch((reply,), 0.9, last - 0.9, Share())
+
+
+def test_the_geometric_mean_is_that_of_the_kinds_round_by_round() -> None:
+    rounds = (("code", 40.0), ("story", 10.0), ("code", 90.0), ("story", None), ("code", 160.0), ("story", 40.0))
+    shape = DraftersPlan(kinds=("code", "story"), repeats=3, tokens=3, levels=())
+    found = {each.key: each for each in figures(shape, Taken([alone(kind, rate) for kind, rate in rounds]))}
+    mean = found["drafters.tokens_per_second"]
+    assert mean.samples == pytest.approx([20.0, 80.0]), "a round in which a kind has no rate has no mean"
+    assert mean.value == pytest.approx(50.0)
+    assert found["drafters.code.tokens_per_second"].samples == pytest.approx([40.0, 90.0, 160.0])
+    assert found["drafters.story.tokens_per_second"].samples == pytest.approx([10.0, 40.0])
+
+
+def test_where_nothing_is_drafted_each_step_is_a_token_and_no_share_is_kept(tmp_path: Path) -> None:
     run = drafting(tmp_path, kept=0, drafted=0)
-    samples = [run.figure(f"drafters.{kind}.tokens_per_second") for kind in ("code", "story")]
-    mean = run.figure("drafters.tokens_per_second")
-    assert mean is not None
-    for repeat, whole in enumerate(mean.samples):
-        code, story = (each.samples[repeat] for each in samples if each)
-        assert whole == pytest.approx((code * story) ** 0.5)
     assert value(run, "drafters.tokens_per_step") == 1
     kept = run.figure("drafters.kept_percent")
     assert kept is not None
