@@ -164,7 +164,10 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
         )
     if found.below_minimum:
         usd = f"${found.below_minimum_usd_per_month:,.2f}"
-        notes.append(f"{found.below_minimum:,} below the least amount were left out ({usd} a month).")
+        several = (
+            "findings below the least amount were" if found.below_minimum > 1 else "finding below the least amount was"
+        )
+        notes.append(f"{found.below_minimum:,} {several} left out ({usd} a month).")
     notes += [f"Exception: {word}." for word in found.exceptions[:5]]
     if len(gaps) > 5:
         notes.append(f"{len(gaps) - 5:,} more that could not be read are in the files.")

@@ -23,6 +23,7 @@ def test_a_scan_says_in_its_first_line_and_its_text_to_what_it_was_narrowed(tmp_
     )
     assert "Filter: checks disk · category classic · min_usd 1.1" in result.text().splitlines()
     assert "(checks disk, category classic, at least $1.1 a month)" in Path(result.files["html"]).read_text()
+    assert "1 finding below the least amount was left out ($1.00 a month)." in result.notes
 
 
 def test_a_scan_of_everything_says_no_filter(tmp_path: Path) -> None:
