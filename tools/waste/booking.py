@@ -99,6 +99,8 @@ def _finding(
         stays=stays,
         notes=tuple(notes),
         suppressed=kept,
+        # Of what ends within a month only the rest is priced, and that once.
+        months=price.YEAR if left is None else min(price.YEAR, max(1.0, round(hours / price.HOURS, 4))),
     )
 
 

@@ -10,6 +10,8 @@ from tools.waste.records import Priced
 
 HOURS = 730
 """Hours of a month."""
+YEAR = 12.0
+"""Months of a year."""
 _PER_MONTH = {"second": HOURS * 3600.0, "hour": float(HOURS), "day": HOURS / 24, "month": 1.0}
 
 

@@ -42,7 +42,10 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One resource that costs and serves nothing. `id` is stable: made of the check and the resource's full id."""
+    """One resource that costs and serves nothing. `id` is stable: made of the check and the resource's full id.
+
+    `months` times `usd_per_month` is what it costs in the coming year: less than 12 where it ends by itself.
+    """
 
     id: str
     check: str
@@ -73,6 +76,7 @@ class Finding:
     stays: str = ""
     notes: tuple[str, ...] = ()
     suppressed: Suppression | None = None
+    months: float = 12.0
 
 
 @dataclass(frozen=True, slots=True)

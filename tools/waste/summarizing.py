@@ -12,7 +12,7 @@ from tools.ledger import Book
 from tools.result import Result, capped
 from tools.waste import places, store
 from tools.waste.records import Finding, Sum
-from tools.waste.summing import COSTS, by, cents
+from tools.waste.summing import COSTS, a_year, by, cents
 
 Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal"]
 _FIELDS = ("check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal")
@@ -105,7 +105,7 @@ def summarize_findings(
         filter=said,
         count=len(chosen),
         total_usd_per_month=total,
-        total_usd_per_year=cents(sum(usd) * 12),
+        total_usd_per_year=a_year(chosen),
         min_usd_per_month=min(figures, default=None),
         max_usd_per_month=max(figures, default=None),
         without_price=unpriced,

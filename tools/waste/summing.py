@@ -30,12 +30,11 @@ def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: froz
     `by_account`: clouds whose scopes are accounts (projects, subscriptions) and not locations.
     """
     usd = [each.usd_per_month for each in counted if each.usd_per_month is not None and each.billing in COSTS]
-    month = sum(usd)
     billing = [each.billing for each in counted]
     return Totals(
         findings=len(counted),
-        usd_per_month=cents(month),
-        usd_per_year=cents(month * 12),
+        usd_per_month=cents(sum(usd)),
+        usd_per_year=a_year(counted),
         priced=len(usd),
         unpriced=billing.count("unpriced"),
         free=billing.count("free"),
@@ -55,6 +54,11 @@ def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: froz
 
 COSTS = frozenset({"billed", "saving"})
 """How a finding has to be billed to be part of a total."""
+
+
+def a_year(findings: Iterable[Finding]) -> float:
+    """US dollars that findings cost in the coming year: twelve months, or as long as each is there by itself."""
+    return cents(sum((each.usd_per_month or 0.0) * each.months for each in findings if each.billing in COSTS))
 
 
 def coverage(judged: Sequence[Judged], scopes: Sequence[ScopeEnd], checks: tuple[str, ...]) -> Coverage:

@@ -56,22 +56,25 @@ def test_a_holder_without_a_price_does_not_hide_the_price_of_what_it_holds() -> 
 
 
 @pytest.mark.parametrize(
-    ("hours", "usd", "told"),
+    ("hours", "usd", "year", "told"),
     [
-        (73.0, 1.0, "; ends by itself in 73 h, and only that is priced"),
-        (730.0, 10.0, ""),
-        (9_999.0, 10.0, ""),
-        (-1.0, 0.0, "; ends by itself in 0 s, and only that is priced"),
-        (None, 10.0, ""),
+        (73.0, 1.0, 1.0, "; ends by itself in 73 h, and only that is priced"),
+        (730.0, 10.0, 10.0, ""),
+        (2_190.0, 10.0, 30.0, ""),
+        (9_999.0, 10.0, 120.0, ""),
+        (-1.0, 0.0, 0.0, "; ends by itself in 0 s, and only that is priced"),
+        (None, 10.0, 120.0, ""),
     ],
 )
-def test_what_ends_by_itself_is_priced_until_then(hours: float | None, usd: float, told: str) -> None:
+def test_what_ends_by_itself_is_priced_until_then(hours: float | None, usd: float, year: float, told: str) -> None:
     end = None if hours is None else toy.NOW + timedelta(hours=hours)
     waste = Waste("not attached", (Meter("disk", "GiB-month", 100),), until=end)
     ending = replace(toy.FREE_DISK, judge=lambda row, seen: waste)
     places = {"north": {"ListDisks": {"disks": [disk("d1")]}, "ListTags": TAGS}}
-    (found,) = look(places, pack=replace(toy.PACK, checks=(ending,)), rates={"disk": (0.1, "GiB-month")}).findings
+    scan = look(places, pack=replace(toy.PACK, checks=(ending,)), rates={"disk": (0.1, "GiB-month")})
+    (found,) = scan.findings
     assert (found.usd_per_month, found.reason) == (usd, "not attached" + told)
+    assert (scan.totals.usd_per_month, scan.totals.usd_per_year) == (usd, year)
 
 
 @pytest.mark.parametrize(("rates", "usd"), [({"disk": 0.1}, None), ({"disk": 0.1, "new": 0.08}, 2.0)])
