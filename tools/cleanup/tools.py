@@ -29,6 +29,7 @@ from tools.waste import exceptions
 from tools.waste import store as scans
 from tools.waste.explaining import find
 from tools.waste.report.words import money
+from tools.waste.scan import named
 
 MOST = 200
 """Findings of one plan."""
@@ -91,9 +92,11 @@ def plan_cleanup(
 ) -> Planned:
     """Read findings again and plan their removal: backups first, with what cannot be undone. Changes nothing."""
     found = scans.load(book.home, scan)
-    chosen = [find(found, word, book.home) for word in findings]
-    chosen += [each for each in found.findings if each.check in checks and each not in chosen]
-    if unknown := [word for word in checks if not any(each.check == word for each in found.findings)]:
+    by_check = {word: [each for each in found.findings if named(each.check, (word,))] for word in checks}
+    every = [find(found, word, book.home) for word in findings]
+    every += [each for word in checks for each in by_check[word]]
+    chosen = list({each.id: each for each in every}.values())  # whatever is named twice is removed, and counted, once
+    if unknown := [word for word in checks if not by_check[word]]:
         raise InvalidInput("checks", f"scan {found.id} has no finding of {unknown[0]!r}", fix="See summarize_findings.")
     if not chosen:
         raise InvalidInput("findings", "names nothing", fix="Give findings or checks; summarize_findings shows them.")

@@ -117,14 +117,17 @@ def _seldom_collected() -> Iterator[None]:
 
 
 def select(pack: WastePack, wanted: Wanted) -> tuple[WasteCheck, ...]:
-    """The checks of one pack that were asked for: by id, or by the word that an id begins with."""
-    begun = tuple(f"{word}-" for word in wanted.checks)
+    """The checks of one pack that were asked for."""
     return tuple(
         check
         for check in pack.checks
-        if (not wanted.checks or check.id in wanted.checks or check.id.startswith(begun))
-        and wanted.category in ("", check.category)
+        if (not wanted.checks or named(check.id, wanted.checks)) and wanted.category in ("", check.category)
     )
+
+
+def named(check: str, words: Sequence[str]) -> bool:
+    """Whether a check is meant by one of some words: by its id, or by the word that its id begins with."""
+    return any(check == word or check.startswith(f"{word}-") for word in words)
 
 
 def _one(
@@ -237,7 +240,7 @@ def _end(
 
 
 def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Scan:
-    unknown = [word for word in wanted.checks if not any(c == word or c.startswith(f"{word}-") for c in heard.checks)]
+    unknown = [word for word in wanted.checks if not any(named(check, (word,)) for check in heard.checks)]
     if unknown and heard.who:
         raise InvalidInput("checks", f"{unknown[0][:60]!r} is no check", fix="list_checks names them all.")
     counted = sorted(

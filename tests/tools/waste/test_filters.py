@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clouds.errors import InvalidInput
 from tests.tools.waste import toy
 from tests.tools.waste.test_tools import Desk, many
 from tests.tools.waste.toy import disk
@@ -61,6 +62,23 @@ def test_a_plan_of_some_checks_names_them_and_the_scan(tmp_path: Path) -> None:
     scan = desk.scan()
     plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk-free",))
     assert f"Filter: all findings of disk-free in {scan.scan}." in plan.notes
+
+
+def test_a_plan_takes_the_words_that_a_scan_takes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(2))
+    desk.scan(checks=("disk",))
+    plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk",))
+    assert (plan.findings, plan.usd_per_month) == (2, 2.1)
+    with pytest.raises(InvalidInput, match="has no finding of 'dis'"):
+        plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk", "dis"))
+
+
+def test_what_is_named_twice_is_planned_once(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(2))
+    row = desk.scan().rows[0]
+    twice = (row.finding, row.finding, row.resource)
+    plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), findings=twice, checks=("disk-free",))
+    assert (plan.findings, plan.usd_per_month, len(plan.rows)) == (2, 2.1, 2)
 
 
 def test_a_summary_of_everything_has_no_filter(tmp_path: Path) -> None:
