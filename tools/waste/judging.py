@@ -9,7 +9,7 @@ from typing import Any
 
 from clouds.models import Scope
 from clouds.models.waste import Detail, Reading, Row, Unresolved, Waste, WasteCheck, Young
-from tools.waste.reading import ODD, Box, moment
+from tools.waste.reading import ODD, Box, moment, odd_words
 from tools.waste.sight import Blind, Sight, why
 
 NAMED = 20
@@ -115,7 +115,7 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         call, reason = error.call, why(error.error)
     except ODD as error:
         call = f"{box.read.service}.{box.read.operation}"
-        reason = f"an answer of another form than expected ({type(error).__name__} in {check.id})"
+        reason = f"an answer of another form than expected ({odd_words(error)} in {check.id})"
     else:
         return "waste"
     _gap(found.unread, (call, reason), call, reason).add(label_of(check, row))

@@ -116,7 +116,14 @@ def _careful(box: Box, row: Row, test: Callable[[Row], bool]) -> bool:
 
 
 def _odd(error: Exception) -> ValueError:
-    return ValueError(f"an answer of another form than expected ({type(error).__name__})")
+    return ValueError(f"an answer of another form than expected ({odd_words(error)})")
+
+
+def odd_words(error: Exception) -> str:
+    """The field that a row of another form lacks ("no LaunchTime"); otherwise the class of the error."""
+    lacks = error.args[0] if isinstance(error, KeyError) and error.args else None
+    named = isinstance(lacks, str) and lacks.isidentifier() and len(lacks) <= 60
+    return f"no {lacks}" if named else type(error).__name__
 
 
 def _wanted(box: Box, row: Row, kind: Kind | None, only: frozenset[str] | None) -> bool:

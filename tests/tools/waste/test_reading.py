@@ -6,7 +6,7 @@ import pytest
 
 from clouds.models import Scope
 from clouds.models.waste import Detail, Listing, Metric, Question
-from tools.waste.reading import Ask, Box, fill
+from tools.waste.reading import Ask, Box, fill, odd_words
 from tools.waste.rows import extract
 
 HERE = Scope("north", "42")
@@ -79,3 +79,18 @@ def test_rows_are_found_along_a_path() -> None:
     assert extract(answer, "items.*.disks") == [1, 2, 3]
     assert extract({"Reservations": [{"Instances": [4]}, {}]}, "Reservations[].Instances[]") == [4]
     assert extract([5], "") == [[5]]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyError("LaunchTime"), "no LaunchTime"),
+        (KeyError("a name <from> outside"), "KeyError"),
+        (KeyError("x" * 61), "KeyError"),
+        (KeyError(3), "KeyError"),
+        (KeyError(), "KeyError"),
+        (TypeError("LaunchTime"), "TypeError"),
+    ],
+)
+def test_what_an_odd_row_lacks_is_named_where_it_is_a_field(error: Exception, words: str) -> None:
+    assert odd_words(error) == words
