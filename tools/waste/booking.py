@@ -100,7 +100,7 @@ def _finding(
         notes=tuple(notes),
         suppressed=kept,
         # Of what ends within a month only the rest is priced, and that once.
-        months=price.YEAR if left is None else min(price.YEAR, max(1.0, round(hours / price.HOURS, 4))),
+        months=None if left is None else min(price.YEAR, max(1.0, round(hours / price.HOURS, 4))),
     )
 
 

@@ -44,7 +44,7 @@ class Suppression:
 class Finding:
     """One resource that costs and serves nothing. `id` is stable: made of the check and the resource's full id.
 
-    `months` times `usd_per_month` is what it costs in the coming year: less than 12 where it ends by itself.
+    `months` times `usd_per_month` is what it costs in the coming year where it ends by itself; None: nothing ends it.
     """
 
     id: str
@@ -76,7 +76,7 @@ class Finding:
     stays: str = ""
     notes: tuple[str, ...] = ()
     suppressed: Suppression | None = None
-    months: float = 12.0
+    months: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

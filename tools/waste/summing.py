@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tools.waste.judging import Judged
+from tools.waste.price import YEAR
 from tools.waste.records import Coverage, Finding, ScopeEnd, Sum, Totals
 
 
@@ -58,7 +59,13 @@ COSTS = frozenset({"billed", "saving"})
 
 def a_year(findings: Iterable[Finding]) -> float:
     """US dollars that findings cost in the coming year: twelve months, or as long as each is there by itself."""
-    return cents(sum((each.usd_per_month or 0.0) * each.months for each in findings if each.billing in COSTS))
+    return cents(
+        sum(
+            (each.usd_per_month or 0.0) * (YEAR if each.months is None else each.months)
+            for each in findings
+            if each.billing in COSTS
+        )
+    )
 
 
 def coverage(judged: Sequence[Judged], scopes: Sequence[ScopeEnd], checks: tuple[str, ...]) -> Coverage:
