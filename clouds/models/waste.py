@@ -78,7 +78,8 @@ class Detail:
     """A read for the rows of `of` that `when` picks: `ask(rows, scope)` makes the parameters of one request.
 
     With `batch` above 1 one request serves many rows; `pair` = (key of a row of `of`, key of a row of the answer)
-    matches them. `late` is read only for rows that were judged waste. `where` sends it to another place.
+    matches them. `late` is read only for rows that were judged waste. `where` sends it to another place. `each` is a
+    description: every row of `of` has one, so that an answer without it is unread, and not "nothing".
     `assets` as for a listing, at the location that `spot` reads from a row of `of`.
     """
 
@@ -95,6 +96,7 @@ class Detail:
     where: Callable[[Row, Scope], Scope] | None = None
     assets: tuple[str, ...] = ()
     spot: Callable[[Row], str] | None = None
+    each: bool = False
 
 
 @dataclass(frozen=True)

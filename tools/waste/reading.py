@@ -202,6 +202,9 @@ def untold(box: Box, ask: Ask, lost: Sequence[str]) -> None:
             box.lost = [*box.lost, (f"{box.read.service}.{box.read.operation}", error)]
 
 
+_LEFT_OUT = "the answer leaves this resource out"
+
+
 def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseException | None) -> None:
     if isinstance(error, NotFound):  # it was deleted between the listing and this read: nothing of it is left to judge
         box.given.update({id(row): [] for row in ask.rows})
@@ -211,6 +214,9 @@ def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseExcep
         return
     rows = _rows(box, answer, read.rows)
     box.rows.extend(rows)
+    if read.each and not rows:
+        box.failed.update({id(row): ValueError(_LEFT_OUT) for row in ask.rows})
+        return
     if read.pair is None:
         box.given.update({id(row): rows for row in ask.rows})
         return
@@ -224,8 +230,8 @@ def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseExcep
     for row in ask.rows:
         if not _careful(box, row, lambda row: ours(row) is not row):
             continue
-        if read.late and ours(row) not in by:  # no tags are told apart from tags that were not answered
-            box.failed[id(row)] = ValueError("the answer leaves this resource out")
+        if (read.late or read.each) and ours(row) not in by:  # no tags are not the same as tags that were not answered
+            box.failed[id(row)] = ValueError(_LEFT_OUT)
             continue
         box.given[id(row)] = by.get(ours(row), [])
 

@@ -197,7 +197,7 @@ LABELS_IDLE = WasteCheck(
 CAMPAIGNS = Listing("personalize", "ListCampaigns", "campaigns")
 CAMPAIGN_DETAIL = Detail(
     CAMPAIGNS, "personalize", "DescribeCampaign", lambda rows, _at: {"campaignArn": rows[0]["campaignArn"]},
-    rows="campaign",
+    rows="campaign", each=True,
 )  # fmt: skip
 CAMPAIGN = Kind(
     name="Personalize campaign",

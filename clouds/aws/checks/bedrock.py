@@ -164,7 +164,7 @@ CUSTOM_DEPLOYMENT = WasteCheck(
 MARKET = Listing("bedrock", "ListMarketplaceModelEndpoints", "marketplaceModelEndpoints")
 MARKET_ENDPOINT = Detail(
     MARKET, "bedrock", "GetMarketplaceModelEndpoint", lambda rows, _at: {"endpointArn": rows[0]["endpointArn"]},
-    rows="marketplaceModelEndpoint",
+    rows="marketplaceModelEndpoint", each=True,
 )  # fmt: skip
 MARKETPLACE = Kind(
     name="Bedrock Marketplace endpoint",

@@ -143,6 +143,7 @@ DOMAIN = Detail(
     rows="DomainStatusList",
     batch=5,
     pair=(lambda row: row["DomainName"], lambda row: row["DomainName"]),
+    each=True,
 )
 OPENSEARCH = Kind(
     name="OpenSearch domain",
@@ -178,7 +179,7 @@ SEARCHED = usage(
 # A domain itself does not say when it was made; each of its options does.
 OPTIONS = Detail(
     DOMAIN, "opensearch", "DescribeDomainConfig", lambda rows, _at: {"DomainName": rows[0]["DomainName"]},
-    rows="DomainConfig", when=_steady,
+    rows="DomainConfig", when=_steady, each=True,
 )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ TASK = Detail(
     lambda rows, _at: {"taskDefinition": rows[0]["taskDefinition"]},
     rows="taskDefinition",
     when=lambda row: serving(row) and on_fargate(row),
+    each=True,
 )
 
 

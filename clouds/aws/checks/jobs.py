@@ -14,7 +14,9 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 EMR_LIST = Listing("emr", "ListClusters", "Clusters", {"ClusterStates": ["WAITING"]})
-EMR = Detail(EMR_LIST, "emr", "DescribeCluster", lambda rows, _at: {"ClusterId": rows[0]["Id"]}, rows="Cluster")
+EMR = Detail(
+    EMR_LIST, "emr", "DescribeCluster", lambda rows, _at: {"ClusterId": rows[0]["Id"]}, rows="Cluster", each=True
+)
 ENDS = Detail(
     EMR, "emr", "GetAutoTerminationPolicy", lambda rows, _at: {"ClusterId": rows[0]["Id"]}, rows="AutoTerminationPolicy"
 )

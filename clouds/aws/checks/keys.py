@@ -16,7 +16,9 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Unseen, Waste, WasteCheck
 
 KEY_LIST = Listing("kms", "ListKeys", "Keys")
-KEY = Detail(KEY_LIST, "kms", "DescribeKey", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, rows="KeyMetadata")
+KEY = Detail(
+    KEY_LIST, "kms", "DescribeKey", lambda rows, _at: {"KeyId": rows[0]["KeyId"]}, rows="KeyMetadata", each=True
+)
 
 
 def ours(row: Row) -> bool:

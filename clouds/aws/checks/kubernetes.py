@@ -13,7 +13,9 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 EKS_CLUSTERS = Listing("eks", "ListClusters", "clusters")
-EKS_CLUSTER = Detail(EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, _at: {"name": rows[0]}, rows="cluster")
+EKS_CLUSTER = Detail(
+    EKS_CLUSTERS, "eks", "DescribeCluster", lambda rows, _at: {"name": rows[0]}, rows="cluster", each=True
+)
 NODE_GROUPS = Detail(
     EKS_CLUSTER, "eks", "ListNodegroups", lambda rows, _at: {"clusterName": rows[0]["name"]}, rows="nodegroups"
 )

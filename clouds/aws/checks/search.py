@@ -21,11 +21,12 @@ COLLECTION = Detail(
     rows="collectionDetails",
     batch=100,
     pair=(lambda row: row["id"], lambda row: row["id"]),
+    each=True,
 )
 BASES = Listing("bedrock-agent", "ListKnowledgeBases", "knowledgeBaseSummaries")
 BASE = Detail(
     BASES, "bedrock-agent", "GetKnowledgeBase", lambda rows, _at: {"knowledgeBaseId": rows[0]["knowledgeBaseId"]},
-    rows="knowledgeBase",
+    rows="knowledgeBase", each=True,
 )  # fmt: skip
 VECTORS = Kind(
     name="OpenSearch Serverless collection",

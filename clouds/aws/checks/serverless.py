@@ -13,7 +13,7 @@ from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 TABLES = Listing("dynamodb", "ListTables", "TableNames")
-TABLE = Detail(TABLES, "dynamodb", "DescribeTable", lambda rows, _at: {"TableName": rows[0]}, rows="Table")
+TABLE = Detail(TABLES, "dynamodb", "DescribeTable", lambda rows, _at: {"TableName": rows[0]}, rows="Table", each=True)
 
 
 def _table_arn(row: Row, at: Scope) -> str:
@@ -225,6 +225,7 @@ STREAM = Detail(
     "DescribeStreamSummary",
     lambda rows, _at: {"StreamName": rows[0]},
     rows="StreamDescriptionSummary",
+    each=True,
 )
 KINESIS = Kind(
     name="Kinesis stream",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,21 @@ def test_tags_that_a_batch_leaves_out_are_unread_and_not_none() -> None:
     fill(box, Ask({}, (ONE, TWO)), {"tags": [{"of": "one", "list": []}]}, None)
     assert list(box.given) == [id(ONE)]
     assert list(box.failed) == [id(TWO)]
+
+
+@pytest.mark.parametrize("answer", [{}, {"domains": []}, {"domains": [{"id": "one", "state": "up"}]}])
+def test_a_description_that_an_answer_leaves_out_is_unread_and_not_none(answer: dict[str, Any]) -> None:
+    box = Box(replace(PAIRED, each=True), HERE)
+    fill(box, Ask({}, (ONE, TWO)), answer, None)
+    told = {id(ONE)} if answer.get("domains") else set()
+    assert (set(box.given), set(box.failed)) == (told, {id(ONE), id(TWO)} - told)
+
+
+@pytest.mark.parametrize(("each", "failed"), [(True, [id(ONE)]), (False, [])])
+def test_what_is_described_one_by_one_and_is_not_in_the_answer_is_unread(each: bool, failed: list[int]) -> None:
+    box = Box(replace(PAIRED, batch=1, pair=None, each=each), HERE)
+    fill(box, Ask({}, (ONE,)), {}, None)
+    assert list(box.failed) == failed
 
 
 @pytest.mark.parametrize("odd", [None, "x", 3, []])
