@@ -10,7 +10,7 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Bound, Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
 BALANCERS = Listing("elbv2", "DescribeLoadBalancers", "LoadBalancers")
 TARGET_GROUPS = Listing("elbv2", "DescribeTargetGroups", "TargetGroups")
@@ -64,6 +64,11 @@ def by_balancer(row: Row) -> Iterable[Any]:
     yield from row.get("LoadBalancerArns", ())
 
 
+def bound(row: Row) -> Bound:
+    """What faces the internet holds public IPv4 addresses too, of a number that no answer gives."""
+    return "at least" if row.get("Scheme") == "internet-facing" else "exact"
+
+
 def price(row: Row) -> Meter:
     """A balancer's own hour; what it carries is billed on top."""
     return Meter(_KEYS.get(row["Type"], f"elb/{row['Type']}"), "hour")
@@ -92,6 +97,7 @@ def _no_targets(row: Row, seen: Seen) -> Waste | None:
         reason="no target is registered"
         + (f" in its {words.many(len(groups), 'target group')}" if groups else " and it has no target group"),
         meters=(price(row),),
+        bound=bound(row),
         evidence={"type": row["Type"], "target groups": len(groups), "scheme": row.get("Scheme", "")},
     )
 
@@ -126,7 +132,7 @@ NO_TARGETS = WasteCheck(
         "younger than 7 days",
     ),
     unchecked=("a blue-green deployment that registers targets only when it runs", "DNS records that name it"),
-    meter="load balancer hours by type; capacity units not included",
+    meter="load balancer hours by type; capacity units and public IPv4 addresses not included",
     min_age=timedelta(days=7),
     remove=delete,
     reversal="cannot be undone",
@@ -173,6 +179,7 @@ def _no_traffic(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"{'no request' if row['Type'] == 'application' else 'no byte'} in 14 days",
         meters=(price(row),),
+        bound=bound(row),
         evidence={"type": row["Type"], "scheme": row.get("Scheme", "")},
     )
 
@@ -186,7 +193,7 @@ NO_TRAFFIC = WasteCheck(
     why="A balancer is billed by the hour, whether a request comes or not.",
     spares=("a request or a byte in 14 days", "gateway balancers", "younger than 14 days"),
     unchecked=("a standby for a failover", "targets behind it that bill on their own"),
-    meter="load balancer hours by type; capacity units not included",
+    meter="load balancer hours by type; capacity units and public IPv4 addresses not included",
     min_age=timedelta(days=14),
     remove=delete,
     reversal="cannot be undone",
@@ -236,6 +243,7 @@ def _classic(row: Row, seen: Seen) -> Waste | None:
         if machines
         else "no instance is behind it",
         meters=(Meter("elb/classic", "hour"),),
+        bound=bound(row),
         evidence={"instances": machines, "scheme": row.get("Scheme", "")},
     )
 
@@ -267,7 +275,7 @@ CLASSIC_IDLE = WasteCheck(
     why="It is billed by the hour, whatever is behind it.",
     spares=("an instance behind it and a request in 14 days", "younger than 14 days"),
     unchecked=("an Auto Scaling group at size 0 that will register with it", "DNS records that name it"),
-    meter="classic load balancer hours; data not included",
+    meter="classic load balancer hours; data and public IPv4 addresses not included",
     min_age=timedelta(days=14),
     remove=_delete_classic,
     reversal="cannot be undone",

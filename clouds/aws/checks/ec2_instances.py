@@ -12,6 +12,7 @@ from clouds.aws.checks.ec2_reads import (
     INSTANCES,
     grouped,
     instance_meters,
+    lent_address,
 )
 from clouds.aws.checks.ec2_stopped import STOPPED
 from clouds.aws.checks.metrics import usage
@@ -63,6 +64,7 @@ def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
         reason=f"CPU never above {cpu:.1f} % and {daily / MIB:.2f} MiB a day over the network in 14 days",
         meters=instance_meters(row),
         free=not instance_meters(row),
+        bound="at least" if lent_address(row) else "exact",
         evidence={
             "type": row["InstanceType"],
             "highest CPU percent": round(cpu, 2),
@@ -96,7 +98,7 @@ IDLE = WasteCheck(
         "with accelerators (ec2-gpu-idle)", "CPU at 5 % or more, or 5 MiB a day, at any time in 14 days",
     ),
     unchecked=("memory and disk, which EC2 does not report", "a licence bound to the machine"),
-    meter="EC2 instance hours, Linux on demand or spot",
+    meter="EC2 instance hours, Linux on demand or spot; a public IPv4 address that AWS lends it not included",
     min_age=timedelta(days=14),
     remove=_stop,
     reversal="can be undone",
@@ -122,6 +124,7 @@ def _accelerator_idle(row: Row, seen: Seen, *, chips: bool) -> Waste | None:
         reason=f"{kind}: CPU never above {cpu:.1f} % and {received / MIB:.2f} MiB received in 24 hours",
         meters=instance_meters(row),
         free=not instance_meters(row),
+        bound="at least" if lent_address(row) else "exact",
         evidence={"type": kind, "highest CPU percent": round(cpu, 2), "MiB received": round(received / MIB, 2)},
     )
 
@@ -138,7 +141,7 @@ GPU_IDLE = WasteCheck(
         "tagged with a checkpoint", "CPU at 3 % or more, or 50 MiB received, in 24 hours",
     ),
     unchecked=("the GPU's own use: only an agent on the machine reports that", "a job that computes on the GPU alone"),
-    meter="EC2 instance hours, Linux on demand or spot",
+    meter="EC2 instance hours, Linux on demand or spot; a public IPv4 address that AWS lends it not included",
     category="ai",
     remove=_stop,
     reversal="can be undone",
@@ -155,7 +158,7 @@ NEURON_IDLE = WasteCheck(
     why="An accelerator bills every second from the start of its instance.",
     spares=GPU_IDLE.spares,
     unchecked=("the chips' own use: only neuron-monitor on the machine reports that", "a compilation in between"),
-    meter="EC2 instance hours, Linux on demand or spot",
+    meter="EC2 instance hours, Linux on demand or spot; a public IPv4 address that AWS lends it not included",
     category="ai",
     remove=_stop,
     reversal="can be undone",

@@ -165,6 +165,15 @@ def system_part(platform: str | None) -> str:
     return "" if plain else f"/{str(platform).lower().replace(' ', '-').replace('/', '-')}"
 
 
+def lent_address(row: Row) -> bool:
+    """Whether AWS lends a running machine a public IPv4 address, which is billed and goes back when it is stopped.
+
+    An Elastic IP is the account's own, and is billed on.
+    """
+    cards = [each.get("Association") or {} for each in row.get("NetworkInterfaces", ())]
+    return any(each.get("PublicIp") and each.get("IpOwnerId") == "amazon" for each in cards)
+
+
 def instance_meters(row: Row) -> tuple[Meter, ...]:
     """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
     if row.get("Placement", {}).get("Tenancy") == "host":
