@@ -215,8 +215,8 @@ class Applied(Result):
 
     @property
     def is_error(self) -> bool:
-        """True where something failed, or where nothing at all was removed."""
-        return bool(self.failed) or not self.done
+        """True where not all that was asked for was removed: something failed or was refused, or nothing was done."""
+        return bool(self.failed or self.refused) or not self.done
 
 
 def apply_cleanup(

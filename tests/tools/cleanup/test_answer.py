@@ -23,7 +23,7 @@ def told(*ended: Ended) -> Applied:
         (("done", "done"), False, ""),
         (("failed", "failed"), True, AGAIN),
         (("done", "failed"), True, AGAIN),
-        (("done", "refused"), False, ANEW),
+        (("done", "refused"), True, ANEW),
         (("refused", "refused"), True, ANEW),
         (("failed", "refused"), True, f"{AGAIN}; {ANEW}"),
     ],
