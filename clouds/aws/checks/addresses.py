@@ -40,26 +40,32 @@ def _nat_addresses(row: Row) -> Iterable[Any]:
     return [each["AllocationId"] for each in row.get("NatGatewayAddresses", ()) if each.get("AllocationId")]
 
 
-def _of_a_gateway(allocation: str, seen: Seen) -> bool:
+UNSURE = "not all that may hold it could be read"
+
+
+def _of_a_gateway(allocation: str, seen: Seen) -> bool | None:
     """Whether a NAT gateway names an address that is listed without its association (an emulator's, 2026-11-29).
 
-    AWS itself always lists the association and releases no address in use: without the gateways it decides.
+    None where the gateways were not read, which the scan names: AWS itself always lists the association, so that it
+    is found all the same, and not removed.
     """
     try:
         return allocation in seen.index(NAT_GATEWAYS, _nat_addresses)
-    except Unseen:  # the scan names it as unread
-        return False
+    except Unseen:
+        return None
 
 
 def _unassociated(row: Row, seen: Seen) -> Waste | None:
     if row.get("AssociationId") or row.get("InstanceId") or row.get("NetworkInterfaceId") or own_pool(row):
         return None
     allocation = row.get("AllocationId")
-    if allocation and _of_a_gateway(allocation, seen):
+    held = _of_a_gateway(allocation, seen) if allocation else False
+    if held:
         return None
     return Waste(
         reason="belongs to nothing",
         meters=(IPV4,),
+        blocked=UNSURE if held is None else "",
         evidence={"address": row["PublicIp"], "allocation": allocation or "none (EC2-Classic)"},
     )
 
@@ -173,19 +179,19 @@ def _endpoint_interfaces(row: Row) -> Iterable[Any]:
     yield from row.get("NetworkInterfaceIds", ())
 
 
-def _made_by_a_service(row: Row, seen: Seen) -> bool:
+def _made_by_a_service(row: Row, seen: Seen) -> bool | None:
     """Whether a NAT gateway or an endpoint names it: AWS marks those as managed, an emulator does not (2026-11-30).
 
-    Without them AWS's own mark decides; AWS deletes no interface that a service holds.
+    None where not all of them were read, which the scan names: AWS's own mark decides, and nothing is removed.
     """
-    name = row["NetworkInterfaceId"]
+    name, unread = row["NetworkInterfaceId"], False
     for read, by in ((NAT_GATEWAYS, _nat_interfaces), (ENDPOINTS, _endpoint_interfaces)):
         try:
             if name in seen.index(read, by):
                 return True
-        except Unseen:  # the scan names it as unread
-            continue
-    return False
+        except Unseen:
+            unread = True
+    return None if unread else False
 
 
 def _interface(row: Row, seen: Seen) -> Waste | None:
@@ -195,9 +201,12 @@ def _interface(row: Row, seen: Seen) -> Waste | None:
     public = bool((row.get("Association") or {}).get("PublicIp"))
     if text.startswith(_SERVICES):
         return None
-    if (public or not text) and _made_by_a_service(row, seen):  # one that somebody described is nobody's else
+    # one that somebody described is nobody's else
+    made = _made_by_a_service(row, seen) if public or not text else False
+    if made:
         return None
     return Waste(
+        blocked=UNSURE if made is None else "",
         reason="attached to nothing" + ("; holds a public address" if public else ""),
         meters=(IPV4,) if public else (),
         free=not public,

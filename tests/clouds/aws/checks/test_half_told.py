@@ -53,8 +53,8 @@ def said(result: Scan) -> list[Any]:
 @pytest.mark.parametrize(
     ("check", "denied", "price", "bound", "removable"),
     [
-        ("eip-unassociated", ["DescribeNatGateways"], 3.65, "exact", True),
-        ("eni-unused", ["DescribeNatGateways", "DescribeVpcEndpoints"], 0.0, "exact", True),
+        ("eip-unassociated", ["DescribeNatGateways"], 3.65, "exact", False),
+        ("eni-unused", ["DescribeNatGateways", "DescribeVpcEndpoints"], 0.0, "exact", False),
         ("nat-idle", ["DescribeAddresses"], 32.85, "at least", True),
         ("ec2-stopped", ["DescribeVolumes"], 3.65, "at least", False),
         ("ec2-stopped", ["DescribeAddresses"], 8.0, "at least", False),
