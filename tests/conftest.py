@@ -53,6 +53,14 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         gc.enable()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the whole suite, what is one more of its kind runs with MODELRIG_ALL=1 (`make test-all`, and in CI)."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "MODELRIG_ALL" not in os.environ:
+        more = [item for item in items if item.get_closest_marker("more")]
+        config.hook.pytest_deselected(items=more)
+        items[:] = [item for item in items if item not in more]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """No setting and no credential of the person who runs the tests reaches a test, and none reaches a network."""

@@ -134,6 +134,7 @@ def check_deploy(home: Path, moment: str, *, workers: bool) -> list[dict[str, An
     return rows
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("moment", MOMENTS if EVERY else ["at work"])
 def test_a_deploy_whose_caller_is_killed_goes_on_and_can_be_deleted(tmp_path: Path, moment: str) -> None:
     home = tmp_path / "home"

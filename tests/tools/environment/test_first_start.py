@@ -67,6 +67,7 @@ def test_two_starts_at_once_make_one_environment(built: Rig) -> None:
     assert [path for path in built.folder.iterdir() if path.is_dir()] == [Path(built.answer()["prefix"])]
 
 
+@pytest.mark.more
 def test_an_environment_that_lost_a_package_is_made_again(built: Rig) -> None:
     broken = Path(built.answer()["prefix"])
     built.kill_builders()

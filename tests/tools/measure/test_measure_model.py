@@ -143,6 +143,7 @@ def test_a_variant_that_does_not_start_is_a_failed_run_and_the_base_is_put_back(
     assert rig.now == {"context": 2048, "slots": 4}
 
 
+@pytest.mark.more
 def test_another_model_is_measured_and_the_first_comes_back(serve: Any, call: Any) -> None:
     rig = Rig(serve(**QUICK))
     call(rig, measurements=("decode",), variants=("model=other", "context=1024"))

@@ -69,6 +69,7 @@ def test_a_killed_worker_is_replaced_and_the_work_is_done(
     assert marks() == ["dies attempt 1", "dies attempt 2"]
 
 
+@pytest.mark.more
 def test_after_three_workers_it_has_failed_and_says_where_to_look(book: Book, program: Program, until: Until) -> None:
     operation = start(book, "dies", {"times": 9}, program=program)
     for _ in range(3):

@@ -75,6 +75,7 @@ def test_without_a_state_file_it_is_found_by_its_command_line_and_killed_though_
     assert processes.scan(bench.home) == ()
 
 
+@pytest.mark.more
 def test_an_engine_whose_supervisor_was_killed_dies_with_it_and_starts_anew_when_created_again(bench: Any) -> None:
     plan = bench.deploy("one")
     engine = [each for each in processes.scan(bench.home) if each.role == "engine"]
@@ -118,6 +119,7 @@ def test_a_call_that_does_not_give_way_is_a_conflict_and_nothing_is_lost(
     assert bench.llama.get(plan.ref).state == "ready"
 
 
+@pytest.mark.more
 def test_an_endpoint_whose_folder_was_removed_by_hand_ends_and_is_deleted(bench: Any) -> None:
     import shutil
 

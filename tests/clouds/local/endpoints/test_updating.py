@@ -40,6 +40,7 @@ def test_an_earlier_end_ends_it_and_what_ended_cannot_be_changed(bench: Any) -> 
         update(bench, plan.ref, ttl_hours=1)
 
 
+@pytest.mark.more
 def test_another_model_and_other_settings_replace_the_engine_and_keep_process_and_url(
     bench: Any, tiny_file: Path
 ) -> None:

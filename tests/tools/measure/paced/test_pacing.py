@@ -52,6 +52,7 @@ def test_a_closed_loop_hides_the_stalls_that_an_open_loop_shows(serve: Serve, tm
     assert value(run, "paced.80_per_second.due_per_second") == pytest.approx(80)
 
 
+@pytest.mark.more
 def test_a_steady_server_keeps_up_with_every_rate(serve: Serve, tmp_path: Path) -> None:
     truth = serve(ttft=0.004, itl=0.0005)
     run = run_of(truth, tmp_path, "paced", "paced.rates=40,80", "paced.seconds=0.2", "paced.shape=0/8", levels=(2,))
@@ -72,6 +73,7 @@ def test_a_rate_above_what_is_served_is_not_kept_up_with(serve: Serve, tmp_path:
     assert value(run, "paced.300_per_second.tokens_per_second") < 2 * 110
 
 
+@pytest.mark.more
 def test_a_wait_for_a_place_counts_from_when_the_request_was_due(serve: Serve, tmp_path: Path) -> None:
     truth = serve(ttft=0.025, itl=0.001)
     options = ("paced.rates=200", "paced.seconds=0.12", "paced.arrivals=even", "paced.shape=0/2", "paced.most=2")
