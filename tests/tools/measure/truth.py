@@ -85,6 +85,9 @@ def serving(truth: Truth, port: int = 0) -> Iterator[Truth]:
                     await _connection(truth, reader, writer)
             except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
                 pass
+            except RuntimeError:  # what uvloop says of a transport that its client has closed
+                if not writer.is_closing():
+                    raise
             finally:
                 tasks.discard(task)
                 writer.close()
