@@ -53,6 +53,10 @@ def test_a_request_and_a_large_answer_go_through_it(backend: int) -> None:
         client.request("POST", "/v1", body=b"x" * 50_000)
         answer = client.getresponse()
         assert (answer.headers["X-Got"], answer.read()) == ("50000", BODY)
+        until = time.monotonic() + 10  # the relay may read what was acknowledged after the client has read all
+        while max(relay.acknowledged, default=0) <= len(BODY) - 40_000:
+            assert time.monotonic() < until, "what was read is not acknowledged"
+            time.sleep(0.005)
         client.close()
         close()
         assert relay.asked[0] == {
@@ -62,7 +66,6 @@ def test_a_request_and_a_large_answer_go_through_it(backend: int) -> None:
         told = relay.headers[0]
         assert (told["origin"], told["sec-websocket-protocol"]) == ("bot:iap-tunneler", "relay.tunnel.cloudproxy.app")
         assert relay.largest == 16_384
-        assert relay.acknowledged[-1] > len(BODY) - 40_000
         assert all(b - a > 32_768 for a, b in zip(relay.acknowledged, relay.acknowledged[1:], strict=False))
 
 
