@@ -119,6 +119,17 @@ def indexed(rows: Iterable[Row]) -> Mapping[Place, tuple[Row, ...]]:
     return found
 
 
+UNLISTED = "not priced: no source with a date lists it"
+
+
+def unpriced(key: str, *, fetched: bool, cloud: str, whom: str, reasons: Mapping[str, str]) -> str:
+    """Why a key has no rate, for a person: a refresh asks for it, or the reason by how the key begins; else ""."""
+    if fetched:
+        return f"not in the bundled table for this place; `server.py refresh-prices {cloud}` asks {whom} for it"
+    reason = next((why for start, why in reasons.items() if key.startswith(start)), "")
+    return f"not priced: {reason}" if reason else ""
+
+
 def refuse_a_loss(what: str, had: Iterable[Row], found: Iterable[Row], fix: str) -> None:
     """Raises Unexpected, with `fix`, where too few of the rows that `what` had came back; suspect ones do not count."""
     before = {row.place for row in had if not row.suspect}

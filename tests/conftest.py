@@ -56,9 +56,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of the whole suite, what is one more of its kind runs with MODELRIG_ALL=1 (`make test-all`)."""
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "MODELRIG_ALL" not in os.environ:
-        more = [item for item in items if item.get_closest_marker("more")]
-        config.hook.pytest_deselected(items=more)
-        items[:] = [item for item in items if item not in more]
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("more")])
+        items[:] = [item for item in items if not item.get_closest_marker("more")]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clouds.azure.meters import ALL
+from clouds.pricetable import UNLISTED, unpriced
 
 _NO_METER = "no meter of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
 UNMETERED: Mapping[str, str] = {
@@ -20,7 +21,5 @@ UNMETERED: Mapping[str, str] = {
 
 def without_rate(key: str) -> str:
     """Why a key has no rate in some place."""
-    if any(rate.covers(key) for rate in ALL):
-        return "not in the bundled table for this place; `server.py refresh-prices azure` asks Azure for it"
-    reason = next((why for start, why in UNMETERED.items() if key.startswith(start)), "")
-    return f"not priced: {reason or 'no source with a date lists it'}"
+    fetched = any(rate.covers(key) for rate in ALL)
+    return unpriced(key, fetched=fetched, cloud="azure", whom="Azure", reasons=UNMETERED) or UNLISTED

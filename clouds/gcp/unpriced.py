@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from clouds.gcp.prices import parts
 from clouds.gcp.skus import SERVING, STORED, WASTED
+from clouds.pricetable import UNLISTED, unpriced
 
 _NO_SKU = "no source that could be read names its SKU (2026-11-30), so nothing fetches it"
 _VERTEX = "Vertex AI lists machines and GPUs at rates of its own"
@@ -48,11 +49,8 @@ def fetched(key: str) -> bool:
 
 def without_rate(key: str) -> str:
     """Why a key has no rate in some place."""
-    if fetched(key):
-        return "not in the bundled table for this place; `server.py refresh-prices gcp` asks Google for it"
-    reason = next((why for start, why in UNMETERED.items() if key.startswith(start)), "")
-    if reason:
-        return f"not priced: {reason}"
+    if words := unpriced(key, fetched=fetched(key), cloud="gcp", whom="Google", reasons=UNMETERED):
+        return words
     match key.split("/"):
         case ["gce", kind, market] if "custom" in kind:
             return f"not priced: custom machine types have rates of their own ({market}), which nothing fetches"
@@ -60,7 +58,7 @@ def without_rate(key: str) -> str:
             return f"not priced: no source with a date lists that type {_MARKET.get(market, market)}"
         case ["cloudsql", *_]:
             return "not priced: the table knows Cloud SQL by its vCPUs and memory, without editions and licences"
-    return "not priced: no source with a date lists it"
+    return UNLISTED
 
 
 _MARKET = {"on-demand": "on demand"}

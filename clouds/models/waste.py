@@ -275,3 +275,12 @@ class WasteCheck:
     def operations(self) -> frozenset[str]:
         """`service.Operation` of everything it reads: what the read-only allow-list is made of."""
         return frozenset(f"{read.service}.{read.operation}" for read in self.all_reads)
+
+
+def outlived(deployment: str, end: datetime | None, now: datetime) -> str:
+    """Why a deployment of our own should be gone, for an hour at least: its end is over, or it has none; else ""."""
+    if end is None:
+        return f"deployed by modelrig ({deployment}) without an end"
+    if now - end > timedelta(hours=1):
+        return f"deployed by modelrig; it should have ended {int((now - end).total_seconds() // 3600)} hours ago"
+    return ""

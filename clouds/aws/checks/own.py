@@ -13,7 +13,7 @@ from clouds.aws.checks.ec2_reads import ADDRESS, VOLUME, attached_to, instance_m
 from clouds.aws.checks.sagemaker_endpoints import hosting_meters, serving, shown
 from clouds.errors import InvalidInput
 from clouds.models import EndpointRef, Scope
-from clouds.models.waste import Bound, Detail, Kind, Listing, Row, Seen, Unseen, Waste, WasteCheck
+from clouds.models.waste import Bound, Detail, Kind, Listing, Row, Seen, Unseen, Waste, WasteCheck, outlived
 
 DEPLOYMENT, EXPIRES = "modelrig-deployment", "modelrig-expires"
 _PREFIX = "modelrig-"
@@ -185,13 +185,8 @@ def _expired(row: Row, seen: Seen) -> Waste | None:
     found = words.tags(row)
     if DEPLOYMENT not in found or _sort(row) not in _PRICED:
         return None
-    end = words.moment(found.get(EXPIRES, "").replace("_", ":"))
-    if end is None:
-        reason = f"deployed by modelrig ({found[DEPLOYMENT]}) without an end"
-    elif seen.now - end > timedelta(hours=1):
-        hours = int((seen.now - end).total_seconds() // 3600)
-        reason = f"deployed by modelrig; it should have ended {hours} hours ago"
-    else:
+    reason = outlived(found[DEPLOYMENT], words.moment(found.get(EXPIRES, "").replace("_", ":")), seen.now)
+    if not reason:
         return None
     try:
         priced = _PRICED[_sort(row)](row, seen)

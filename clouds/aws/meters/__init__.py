@@ -7,6 +7,7 @@ from clouds.aws.meters.databases import DATABASES, FILES
 from clouds.aws.meters.meter import Meter, maker, rows
 from clouds.aws.meters.network import NETWORK
 from clouds.aws.meters.services import SAGEMAKER, SERVICES, UNMETERED
+from clouds.pricetable import UNLISTED, unpriced
 
 METERS = (*BASE, *NETWORK, *DATABASES, *FILES, *SERVICES, *SAGEMAKER)
 """What a refresh rebuilds. Rows of other keys stay as they are, with their own dates."""
@@ -14,14 +15,12 @@ METERS = (*BASE, *NETWORK, *DATABASES, *FILES, *SERVICES, *SAGEMAKER)
 
 def without_rate(key: str) -> str:
     """Why a key has no rate somewhere, and what would give it one, in words for a person."""
-    reason = next((why for start, why in UNMETERED.items() if key.startswith(start)), "")
-    if reason:
-        return f"not priced: {reason}"
-    if maker(key, METERS) is not None:
-        return "not in the bundled table for this place; `server.py refresh-prices aws` asks AWS for it"
+    fetched = maker(key, METERS) is not None
+    if words := unpriced(key, fetched=fetched, cloud="aws", whom="AWS", reasons=UNMETERED):
+        return words
     if key.startswith("ec2/"):
         return "not priced: the table knows machines with Linux and without licences, on demand"
-    return "not priced: no source with a date lists it"
+    return UNLISTED
 
 
 __all__ = ["BASE", "METERS", "UNMETERED", "Meter", "maker", "rows", "without_rate"]

@@ -16,7 +16,7 @@ from clouds.azure.checks.ml import placed
 from clouds.azure.checks.reads import children, listing, single
 from clouds.errors import InvalidInput
 from clouds.models import EndpointRef, Scope
-from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Unseen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Meter, Row, Seen, Unseen, Waste, WasteCheck, outlived
 
 DEPLOYMENT, EXPIRES = "modelrig-deployment", "modelrig-expires"
 OURS = listing(
@@ -198,12 +198,8 @@ def _expired(row: Row, seen: Seen) -> Waste | None:
     found = words.tags(row)
     if DEPLOYMENT not in found or _sort(row) not in _TYPES:
         return None
-    end = words.moment(found.get(EXPIRES, "").replace("_", ":"))
-    if end is None:
-        reason = f"deployed by modelrig ({found[DEPLOYMENT][:60]}) without an end"
-    elif seen.now - end > timedelta(hours=1):
-        reason = f"deployed by modelrig; it should have ended {int((seen.now - end).total_seconds() // 3600)} hours ago"
-    else:
+    reason = outlived(found[DEPLOYMENT][:60], words.moment(found.get(EXPIRES, "").replace("_", ":")), seen.now)
+    if not reason:
         return None
     priced = _price(row, seen)
     if priced is None:

@@ -10,7 +10,7 @@ from clouds.gcp.checks import run, words
 from clouds.gcp.checks.machines import MACHINE, priced
 from clouds.gcp.checks.tpu import NODE, QUEUE
 from clouds.gcp.endpoints.labels import DEPLOYMENT, EXPIRES, moment
-from clouds.models.waste import Kind, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Kind, Meter, Row, Seen, Waste, WasteCheck, outlived
 
 
 def _judge(
@@ -20,13 +20,8 @@ def _judge(
         found = labels(row)
         if DEPLOYMENT not in found:
             return None
-        end = moment(found.get(EXPIRES, ""))
-        if end is None:
-            reason = f"deployed by modelrig ({found[DEPLOYMENT]}) without an end"
-        elif seen.now - end > timedelta(hours=1):
-            hours = int((seen.now - end).total_seconds() // 3600)
-            reason = f"deployed by modelrig; it should have ended {hours} hours ago"
-        else:
+        reason = outlived(found[DEPLOYMENT], moment(found.get(EXPIRES, "")), seen.now)
+        if not reason:
             return None
         meters_ = lines(row, seen)
         return Waste(
