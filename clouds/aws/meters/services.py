@@ -106,7 +106,7 @@ SAGEMAKER = (
 """SageMaker beside its endpoints: one listing a region, shared by all of these."""
 _NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
 UNMETERED: Mapping[str, str] = {
-    "bedrock-provisioned/": f"AWS lists it by model and commitment; {_NO_TYPE}",
+    "bedrock-provisioned/": "usage types name models in a way of their own (Nova2.0Lite), not by model id",
     "bedrock/imported-model-storage": _NO_TYPE,
     "comprehend/": _NO_TYPE,
     "directory/adconnector/": "sources disagree whether a directory or each of its controllers is billed",
