@@ -2,6 +2,7 @@
 
 prepare()     arguments -> Ready to run | Question to be asked first | Outcome that already is the answer
 carry_out()   Ready -> Outcome, in this process or, for long tools, in a worker that is waited for a while
+              (a shell, which waits to the end anyway, works on what only reads itself: no second Python starts)
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import inspect
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from clouds.base import Progress
 from clouds.errors import Cancelled, InvalidInput
 from tools import binding, confirm, faults, operations
 from tools.context import Session
-from tools.progress import CallProgress
+from tools.progress import Both, CallProgress
 from tools.registry import FOLLOWS, Effect, Preview, Tool, refused
 from tools.result import Asked, Result, Running, bounded
 
@@ -139,19 +141,42 @@ def _asking(ready: Ready, preview: Preview, session: Session) -> Ready | Questio
     return Question(ready, preview, asked)
 
 
-def carry_out(ready: Ready, session: Session, progress: Progress, wait: float = WAIT_SECONDS) -> Outcome:
-    """Run it. Raises Cancelled when the caller went away; whatever was half-made is undone before that."""
+def carry_out(
+    ready: Ready, session: Session, progress: Progress, wait: float = WAIT_SECONDS, *, here: bool = False
+) -> Outcome:
+    """Run it; with `here` long work too, in this process. Raises Cancelled when the caller went away, after whatever
+    was half-made is undone."""
     try:
         if not ready.tool.long:
             return success(binding.execute(ready.tool, ready.values, session, progress))
+        if here:
+            return of_operation(_worked_on(ready, session, progress))
         operation = operations.start(session.book, ready.tool.name, dict(ready.values), flags=session.flags)
-        progress.report(f"operation {operation.id}: get_operation follows it, cancel=true stops it")
+        progress.report(_follow(operation))
         # once our input has ended it is answered as it is: its worker goes on
         return of_operation(operations.wait(session.book, operation.id, wait, progress, ending=session.ending))
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary where every error becomes a result
         return failure(error)
+
+
+def _worked_on(ready: Ready, session: Session, progress: Progress) -> operations.Operation:
+    """An operation as any other, followed and stopped by its id, whose worker is this process."""
+    book = session.book
+    found = book.operations.add(ready.tool.name, dict(ready.values), flags=session.flags, cwd=str(Path.cwd()))
+    progress.report(_follow(found))
+
+    def execute(name: str, values: Mapping[str, Any], own: operations.WorkerProgress) -> Mapping[str, Any]:
+        return work(name, values, Both(own, progress), session)
+
+    operations.run_worker(book, found.id, execute, alone=False)
+    # over, unless somebody who looks after what has no worker was quicker than we were
+    return operations.wait(book, found.id, float("inf"), progress)
+
+
+def _follow(operation: operations.Operation) -> str:
+    return f"operation {operation.id}: get_operation follows it, cancel=true stops it"
 
 
 def of_operation(operation: operations.Operation) -> Outcome:

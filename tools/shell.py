@@ -207,6 +207,7 @@ def run(session: Session, options: Options) -> int:
     from tools import NAMES, calling
     from tools import tool as tool_named
     from tools.progress import CallProgress
+    from tools.registry import Effect
 
     if not options.rest:
         print("call needs a tool: server.py tools lists them", file=sys.stderr)
@@ -226,10 +227,12 @@ def run(session: Session, options: Options) -> int:
     if isinstance(prepared, calling.Outcome):
         return _print(prepared, options)
     progress = CallProgress(_Saying() if sys.stderr.isatty() or not options.as_json else None)
+    here = prepared.tool.effect is Effect.READ  # what changes something outlives a terminal that is closed
     try:
-        outcome = calling.carry_out(prepared, session, progress, wait=WAIT)
+        outcome = calling.carry_out(prepared, session, progress, wait=WAIT, here=here)
     except (KeyboardInterrupt, Cancelled):
-        print("Interrupted. An operation that was named above goes on: get_operation stops it.", file=sys.stderr)
+        going = "An operation that was named above goes on: get_operation stops it."
+        print("Interrupted.", "It only read: nothing was changed." if here else going, file=sys.stderr)
         return 130
     state = outcome.structured.get("state") if "operation" in outcome.structured else None
     if state in {"queued", "running"} and not outcome.failed:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import clouds
 import server
 from tools import NAMES, TOOLS, binding, shell, tool
+from tools.home import home
+from tools.ledger import Book
 from tools.reference import reference
 
 ROOT = Path(__file__).parents[2]
@@ -148,3 +154,40 @@ def test_what_a_replay_writes_lies_apart_and_its_worker_finds_it(
     assert place("--replay", str(ROOT / "fixtures"), "tools") == tmp_path / "replay"
     monkeypatch.setenv("MODELRIG_HOME", str(tmp_path / "replay"))  # as whoever starts a worker sets it
     assert place("work", "op-1234") == tmp_path / "replay"
+
+
+def _no_process(*_: object, **__: object) -> None:
+    raise OSError(12, "no process can be started")
+
+
+def test_long_work_that_only_reads_is_done_by_the_command_itself_as_an_operation(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", _no_process)
+    before = signal.getsignal(signal.SIGTERM)
+    assert run("--clouds", "local", "call", "check_quota", "cloud=local", "accelerator=L4", "--json") == 0
+    (done,) = Book(home()).operations.recent()
+    assert (done.tool, done.state, done.pid, done.attempt) == ("check_quota", "done", os.getpid(), 1)
+    assert json.loads(capfd.readouterr().out) == done.result["structured"]
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_long_work_that_changes_something_gets_a_process_that_outlives_the_command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", _no_process)
+    assert run("call", "repack_checkpoint", f"checkpoint={tmp_path}", f"folder={tmp_path / 'new'}") == 1
+    assert "the worker of repack_checkpoint could not be started" in capfd.readouterr().out
+
+
+def test_an_interrupted_command_that_only_reads_says_that_nothing_was_changed_and_its_operation_is_cancelled(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def connect(_name: str, _home: Path) -> NoReturn:
+        raise KeyboardInterrupt
+
+    options = shell.arguments(["--clouds", "local", "call", "check_quota", "accelerator=L4"])
+    session = shell.session_of(options, ("local",), connect)
+    assert shell.run(session, options) == 130
+    assert "Interrupted. It only read: nothing was changed." in capfd.readouterr().err
+    assert [each.state for each in session.book.operations.recent()] == ["cancelled"]

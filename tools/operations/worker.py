@@ -33,6 +33,7 @@ class WorkerProgress:
         self._stop, self._ended = threading.Event(), threading.Event()
         self._terminated = False
         self._said: tuple[str, float | None, float | None] | None = None
+        self._before: Any = None
         self._thread = threading.Thread(target=self._carry, name="progress", daemon=True)
 
     def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
@@ -56,13 +57,15 @@ class WorkerProgress:
         if self._book.operations.should_stop(self.operation, self._pid):
             self._stop.set()
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, self._terminate)
+            self._before = signal.signal(signal.SIGTERM, self._terminate)
         self._thread.start()
 
     def end(self) -> None:
-        """Stop carrying; the last report is written."""
+        """Stop carrying; the last report is written, and SIGTERM is again what it was."""
         self._ended.set()
         self._thread.join()
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)
 
     def _terminate(self, _number: int, _frame: object) -> None:
         # Only a plain flag: setting an Event here could wait for a lock that the interrupted code holds.
@@ -88,10 +91,13 @@ class WorkerProgress:
                 return
 
 
-def run_worker(book: Book, operation: str, execute: Execute) -> int:
+def run_worker(book: Book, operation: str, execute: Execute, *, alone: bool = True) -> int:
     """Carry one operation out and write down how it ended; returns the exit code of the process.
 
+    `alone` is false where the process that works is the one that asked, and tells a person itself what went wrong.
+
     0 it ended (well or not), 3 there was nothing to do: it is over, not known, or another worker has it.
+    A KeyboardInterrupt, which only a worker at a terminal gets, is a cancel and raised again once that is written.
     """
     pid = os.getpid()
     found = book.operations.claim(operation, pid)
@@ -104,13 +110,17 @@ def run_worker(book: Book, operation: str, execute: Execute) -> int:
     state: Literal["done", "failed", "cancelled"] = "failed"
     result: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
+    interrupted: KeyboardInterrupt | None = None
     try:
         result, state = execute(found.tool, found.arguments, progress), "done"
     except Cancelled as stopped:
         state, error = "cancelled", fault(stopped)
+    except KeyboardInterrupt as stopped:
+        state, error, interrupted = "cancelled", fault(Cancelled()), stopped
     except BaseException as wrong:  # noqa: BLE001 - whatever happened is written down; there is nobody else to tell
         error = fault(wrong)
-        _log(wrong)
+        if alone or error["kind"] == "bug":
+            _log(wrong)
     progress.end()
     try:
         ours = book.operations.finish(operation, pid, state, result=result, error=error)
@@ -119,6 +129,8 @@ def run_worker(book: Book, operation: str, execute: Execute) -> int:
         ours = book.operations.finish(operation, pid, "failed", error=fault(wrong))
     if not ours:
         print(f"{operation}: another worker has taken over; this one's result was left out", file=sys.stderr)
+    if interrupted is not None:
+        raise interrupted
     return 0
 
 

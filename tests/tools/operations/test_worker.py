@@ -198,3 +198,11 @@ def test_a_sigterm_is_a_cancel(
     os.kill(operation.pid, signal.SIGTERM)
     assert ended(operation.id).state == "cancelled"
     assert marks() == ["sleep attempt 1", "undone"]
+
+
+def test_an_interruption_at_a_terminal_is_a_cancel_and_is_passed_on(book: Book) -> None:
+    operation = book.operations.add("scan_waste", {}, flags=(), cwd="/")
+    with pytest.raises(KeyboardInterrupt):
+        run_worker(book, operation.id, _raising(KeyboardInterrupt()))
+    found = book.operations.get(operation.id)
+    assert (found.state, found.error["kind"]) == ("cancelled", "cancelled")
