@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,17 @@ def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict
     """The table as it is written: sources once each, rows as lists."""
     newest: dict[tuple[str, str, bool], list[Any]] = {}
     sources: dict[str, int] = {}
+    told = cache(_told)  # thousands of rows share a source
     for row in rows:
         if not row["usd"] > 0:
             raise SystemExit(f"{row['key']} in {row['location']}: {row['usd']} is not a price")
-        suspect = _SUSPECT.search(row["source"])
-        source = _PRIVATE.sub("", _SUSPECT.sub("", row["source"])).strip()
+        source, doubt = told(row["source"])
         section, _, rest = row["key"].partition("/")
         key = f"{renamed.get(section, section)}/{rest}"
-        place = (key, row["location"], suspect is not None)
+        place = (key, row["location"], doubt is not None)
         if place not in newest or row["as_of"] >= newest[place][4]:
             found = [key, row["unit"], row["location"], row["usd"], row["as_of"], source]
-            newest[place] = [*found, suspect[1]] if suspect else found
+            newest[place] = found if doubt is None else [*found, doubt]
     for place in sorted(newest):
         newest[place][5] = sources.setdefault(newest[place][5], len(sources))
     return {
@@ -50,6 +51,12 @@ def table(rows: Iterable[Mapping[str, Any]], renamed: Mapping[str, str]) -> dict
         "sources": list(sources),
         "rows": [newest[place] for place in sorted(newest)],
     }
+
+
+def _told(source: str) -> tuple[str, str | None]:
+    """A source as it is published, and why its rows are suspect; None where they are not."""
+    suspect = _SUSPECT.search(source)
+    return _PRIVATE.sub("", _SUSPECT.sub("", source)).strip(), suspect[1] if suspect else None
 
 
 def target(cloud: str) -> Path:
