@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -58,7 +59,7 @@ class Fixture:
     parameters: Mapping[str, Any] | None = None
     times: int | None = None
 
-    @property
+    @cached_property
     def conditions(self) -> str:
         """Two fixtures with equal conditions are one sequence."""
         return json.dumps([self.service, self.operation, self.location, self.account, self.parameters], sort_keys=True)
@@ -84,7 +85,15 @@ class Fixture:
             ]
         return why
 
-    @property
+    def answers(self, request: Request, asked: Any) -> bool:
+        """Whether a request of its service and operation is one that it answers; `asked` is its parameters, plain."""
+        return (
+            (self.location is None or self.location == request.location)
+            and (self.account is None or self.account == request.account)
+            and (self.parameters is None or _agree(self.parameters, asked))
+        )
+
+    @cached_property
     def weight(self) -> tuple[bool, int, bool, bool]:
         """How particular it is; where two match, the more particular one answers."""
         named = self.parameters is not None
@@ -153,6 +162,13 @@ def _same(ours: Any, theirs: Any) -> bool:
     if isinstance(ours, list) and isinstance(theirs, list):
         return len(ours) == len(theirs) and all(_same(a, b) for a, b in zip(ours, theirs, strict=True))
     return bool(ours == theirs)
+
+
+def _agree(ours: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """A parameter that is not there is one that is null."""
+    return all(_same(each, asked.get(key)) for key, each in ours.items()) and all(
+        each is None for key, each in asked.items() if key not in ours
+    )
 
 
 def _short(value: Any) -> str:

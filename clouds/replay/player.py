@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from threading import Lock
+from typing import Any
 
 from clouds.errors import CloudError
 from clouds.replay.fixtures import Fixture, Scenario, names, plain
 from clouds.replay.seam import Answer, Request
 
+_Who = tuple[str, str, str]
 REFUSED = frozenset({401, 403})
 """Statuses that say who may, and nothing of what is there."""
 
@@ -40,7 +42,10 @@ class Replay:
         others = (fixture for scenario in scenarios for fixture in scenario.fixtures)
         self._fixtures = (*leading, *(each for each in others if not leading or each.answer.status not in REFUSED))
         self._leading = len(leading)
-        self._served: Counter[tuple[int, str]] = Counter()
+        self._places: dict[tuple[str, str], list[int]] = {}
+        for place, each in enumerate(self._fixtures):
+            self._places.setdefault((each.service, each.operation), []).append(place)
+        self._served: Counter[tuple[int, _Who]] = Counter()
         self._lock = Lock()
 
     @property
@@ -50,32 +55,35 @@ class Replay:
 
     def before(self, request: Request) -> Answer:
         """The recorded answer. Raises NotRecorded, which names the request and the nearest fixtures."""
+        asked = plain(request.parameters)
         with self._lock:
             self.sent.append(request)
-            place = self._place(request)
+            place = self._place(request, asked)
             if place is None:
                 self.missed.append(request)
                 raise NotRecorded(
-                    f"{request} with {json.dumps(plain(request.parameters))[:300]}",
+                    f"{request} with {json.dumps(asked)[:300]}",
                     answered=self._nearest(request),
                     fix="Add a fixture for this request, or correct the request; nothing was sent to the network.",
                     sent=False,
                 )
-            self._served[place, _who(self._fixtures[place], request)] += 1
+            self._served[place, _who(self._fixtures[place], request, asked)] += 1
             return self._fixtures[place].answer
 
     def after(self, request: Request, answer: Answer) -> None:
         """Nothing: a replay has no network to hear of."""
 
-    def _place(self, request: Request) -> int | None:
-        matching = [i for i, fixture in enumerate(self._fixtures) if not fixture.misses(request)]
+    def _place(self, request: Request, asked: Any) -> int | None:
+        services = {request.service, request.alias}
+        named = sorted(i for service in services for i in self._places.get((service, request.operation), ()))
+        matching = [i for i in named if self._fixtures[i].answers(request, asked)]
         if not matching:
             return None
         matching = [i for i in matching if i < self._leading] or matching
         best = max(self._fixtures[i].weight for i in matching)
         first = next(i for i in matching if self._fixtures[i].weight == best)
         sequence = [i for i in matching if self._fixtures[i].conditions == self._fixtures[first].conditions]
-        who = _who(self._fixtures[first], request)
+        who = _who(self._fixtures[first], request, asked)
         for i in sequence[:-1]:
             if self._served[i, who] < (self._fixtures[i].times or 1):
                 return i
@@ -91,10 +99,10 @@ class Replay:
         return f"no {request.operation} was recorded; nearest: {', '.join(close) or 'nothing alike'}"
 
 
-def _who(fixture: Fixture, request: Request) -> str:
+def _who(fixture: Fixture, request: Request, asked: Any) -> _Who:
     """For whom a sequence is counted; one without parameters is an operation's answers in their order."""
-    asked = None if fixture.parameters is None else plain(request.parameters)
-    return json.dumps([request.location, request.account, asked], sort_keys=True)
+    told = "" if fixture.parameters is None else json.dumps(asked)
+    return request.location, request.account, told
 
 
 def _why(fixture: Fixture, request: Request) -> str:
