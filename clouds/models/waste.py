@@ -9,7 +9,7 @@ WasteCheck   a pure judgement over one row of a kind, and what would remove it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -81,6 +81,8 @@ class Detail:
     matches them. `late` is read only for rows that were judged waste. `where` sends it to another place. `each` is a
     description: every row of `of` has one, so that an answer without it is unread, and not "nothing".
     `assets` as for a listing, at the location that `spot` reads from a row of `of`.
+    `needed` leaves rows out that are decided without it by what is read `after`: it may look at those reads only, and
+    where it cannot tell the row is asked for.
     """
 
     of: Listing | Detail
@@ -97,6 +99,8 @@ class Detail:
     assets: tuple[str, ...] = ()
     spot: Callable[[Row], str] | None = None
     each: bool = False
+    after: tuple[Reading, ...] = ()
+    needed: Callable[[Row, Seen], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -259,10 +263,7 @@ class WasteCheck:
         found: dict[Reading, None] = {}
         tags = (self.kind.tags_read,) if self.kind.tags_read is not None else ()
         for read in (self.kind.of, *self.reads, *tags):
-            chain: list[Reading] = [read]
-            while not isinstance(chain[-1], Listing):
-                chain.append(chain[-1].of)
-            found.update(dict.fromkeys(reversed(chain)))
+            found.update(dict.fromkeys(_chain(read)))
         return tuple(found)
 
     @cached_property
@@ -275,6 +276,19 @@ class WasteCheck:
     def operations(self) -> frozenset[str]:
         """`service.Operation` of everything it reads: what the read-only allow-list is made of."""
         return frozenset(f"{read.service}.{read.operation}" for read in self.all_reads)
+
+
+def before(read: Reading) -> tuple[Reading, ...]:
+    """What has to be read before a reading can be asked for."""
+    if isinstance(read, Listing):
+        return ()
+    return (read.of, *read.after) if isinstance(read, Detail) else (read.of,)
+
+
+def _chain(read: Reading) -> Iterator[Reading]:
+    for each in before(read):
+        yield from _chain(each)
+    yield read
 
 
 def outlived(deployment: str, end: datetime | None, now: datetime) -> str:

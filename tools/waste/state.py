@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from clouds.errors import ApiDisabled
 from clouds.models import Scope
-from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Waste, WasteCheck
-from tools.waste.inventory import Held
+from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Seen, Unseen, Waste, WasteCheck, before
+from tools.waste.inventory import Held, there
 from tools.waste.judging import Judged, Verdict
-from tools.waste.reading import Ask, Box, depths
+from tools.waste.reading import ODD, Ask, Box, depths
 from tools.waste.sight import Sight
 
 
@@ -68,7 +68,7 @@ class Order:
     def __init__(self, checks: tuple[WasteCheck, ...]) -> None:
         self.checks = checks
         self.reads: dict[Reading, None] = {}
-        self.children: dict[Reading, list[Reading]] = {}
+        self.children: dict[Reading, list[Detail | Metric]] = {}
         self.waiting = [0] * len(checks)
         self.waits: dict[Reading, list[int]] = {}
         for number, check in enumerate(checks):
@@ -76,7 +76,8 @@ class Order:
                 if read not in self.reads:
                     self.reads[read] = None
                     if not isinstance(read, Listing):
-                        self.children.setdefault(read.of, []).append(read)
+                        for each in before(read):
+                            self.children.setdefault(each, []).append(read)
                 if not is_late(read):
                     self.waiting[number] += 1
                     self.waits.setdefault(read, []).append(number)
@@ -100,6 +101,18 @@ class State:
         self.runs_of = {read: [self.runs[number] for number in numbers] for read, numbers in order.waits.items()}
         self.sight = Sight(now, scope, self.boxes)
         self.shared: dict[str, Shared] = {}
+
+    def due(self, read: Reading) -> bool:
+        """Whether a reading that hangs on others can be asked for now: they are read, and it was not asked for."""
+        return not (is_late(read) or self.boxes[read].asked) and all(self.boxes[each].ready for each in before(read))
+
+    def needed(self, read: Detail, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows that a detail is asked for: those that an inventory does not exclude and nothing read decides."""
+        rows = there(read, rows, self.held)
+        if read.needed is None:
+            return rows
+        sight = Sight(self.sight.now, self.scope, {each: self.boxes[each] for each in before(read)})
+        return [row for row in rows if _is_needed(read.needed, row, sight)]
 
 
 @dataclass
@@ -134,6 +147,13 @@ def settle(box: Box) -> None:
         if all(isinstance(error, ApiDisabled) for error in errors):
             box.failure = errors[0]
             box.failed.clear()
+
+
+def _is_needed(needed: Callable[[Row, Seen], bool], row: Row, sight: Sight) -> bool:
+    try:
+        return needed(row, sight)
+    except (Unseen, *ODD):  # what would have decided is not known
+        return True
 
 
 def is_late(read: Reading) -> bool:

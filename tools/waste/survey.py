@@ -158,8 +158,8 @@ class Survey:
     def _ready(self, state: State, box: Box) -> None:
         """A box is full: ask what hangs on it, then judge the checks that waited for it last."""
         for child in state.children.get(box.read, ()):
-            if not is_late(child):
-                self._expand(state, state.boxes[child], box)
+            if state.due(child):
+                self._expand(state, state.boxes[child], state.boxes[child.of])
         for run in state.runs_of.get(box.read, ()):
             run.waiting -= 1
             if run.waiting == 0:
@@ -177,7 +177,7 @@ class Survey:
         # Where another kind's check joins over these rows, all of them are needed and none may be left out.
         kind = kinds[0] if kinds and all(each.of is parent.read for each in kinds) else None
         only = self._wanted(state, kind)
-        rows = inventory.there(box.read, parent.rows, state.held) if isinstance(box.read, Detail) else parent.rows
+        rows = state.needed(box.read, parent.rows) if isinstance(box.read, Detail) else parent.rows
         asks = list(requests(box, rows, self._now, kind, only))
         self._send(state, box, asks)
         if not asks:

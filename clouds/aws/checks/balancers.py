@@ -30,12 +30,27 @@ LISTENERS = Detail(
     rows="Listeners",
     when=lambda row: row["Type"] == "application",
 )
+
+
+def by_balancer(row: Row) -> Iterable[Any]:
+    """The balancers that a target group is used by."""
+    yield from row.get("LoadBalancerArns", ())
+
+
+def _without_target(row: Row, seen: Seen) -> bool:
+    """Whether no target is registered in any group of a balancer, which the row or a listener of it names."""
+    groups = seen.index(TARGET_GROUPS, by_balancer).get(row["LoadBalancerArn"], ())
+    return not any(seen.of(HEALTH, group) for group in groups)
+
+
 RULES = Detail(
     LISTENERS,
     "elbv2",
     "DescribeRules",
     lambda rows, _at: {"ListenerArn": rows[0]["ListenerArn"]},
     rows="Rules",
+    after=(HEALTH, TARGET_GROUPS),
+    needed=_without_target,
 )
 BALANCER = Kind(
     name="load balancer",
@@ -57,11 +72,6 @@ BALANCER = Kind(
 )
 _KEYS = {"application": "elb/alb", "network": "elb/nlb", "gateway": "elb/gateway"}
 _ANSWERS = frozenset({"redirect", "fixed-response"})
-
-
-def by_balancer(row: Row) -> Iterable[Any]:
-    """The balancers that a target group is used by."""
-    yield from row.get("LoadBalancerArns", ())
 
 
 def bound(row: Row) -> Bound:
@@ -91,7 +101,7 @@ def _no_targets(row: Row, seen: Seen) -> Waste | None:
     groups = seen.index(TARGET_GROUPS, by_balancer).get(row["LoadBalancerArn"], ())
     if any(group.get("TargetType") == "lambda" for group in groups):
         return None
-    if any(seen.of(HEALTH, group) for group in groups) or _answers_itself(row, seen):
+    if not _without_target(row, seen) or _answers_itself(row, seen):
         return None
     return Waste(
         reason="no target is registered"

@@ -121,6 +121,14 @@ ORPHAN = WasteCheck(
     steps=("ec2.DeleteSnapshot", "ec2.DescribeSnapshots"),
 )  # fmt: skip
 
+_LISTED = (INSTANCES, TEMPLATES, LAUNCH_CONFIGS)
+
+
+def _not_started(row: Row, seen: Seen) -> bool:
+    """Whether nothing that a listing shows starts from an image."""
+    return not any(row["ImageId"] in seen.index(read, image_of) for read in _LISTED)
+
+
 PERMISSION = Detail(
     IMAGES,
     "ec2",
@@ -128,6 +136,8 @@ PERMISSION = Detail(
     lambda rows, _at: {"ImageId": rows[0]["ImageId"], "Attribute": "launchPermission"},
     rows="LaunchPermissions",
     when=lambda row: not row.get("Public"),
+    after=_LISTED,
+    needed=_not_started,
 )
 
 
