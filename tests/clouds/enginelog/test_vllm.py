@@ -87,7 +87,7 @@ def test_a_dtype_that_the_engine_says_it_stores_stands_where_its_flag_says_auto(
     assert facts.kv_cache_dtype == "fp8_e4m3"
 
 
-@pytest.mark.parametrize("number", ["9" * 3_000, "1.2.3", "1..2", ".", "-5", "1e309", "NaN"])
+@pytest.mark.parametrize("number", ["9" * 400, "1.2.3", "1..2", ".", "-5", "1e309", "NaN"])
 def test_a_number_that_is_none_stops_no_reader(number: str) -> None:
     shape = f"regular_attn_shape=(num_blocks, ({number}, 1, 2, 256))"
     cache = f"Init kv-cache | num_total_layers={number} | num_blocks=[{number}] | {shape}"

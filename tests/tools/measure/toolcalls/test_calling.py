@@ -12,10 +12,17 @@ import pytest
 from clouds.errors import InvalidInput
 from tests.tools.measure.scripted import Said, run_of, speaking, value
 from tools.measure.cost import PriceUsed
+from tools.measure.toolcalls import calling
 from tools.measure.toolcalls.counting import counting_questions
 
 WHERE = {each.text: each.where for each in counting_questions()}
 SMALL = ("toolcalls.sizes=11", "toolcalls.at_once=8")
+
+
+@pytest.fixture
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fifth question: a model that does the same with each shows it on these."""
+    monkeypatch.setattr(calling, "counting_questions", lambda *what, **how: counting_questions(*what, **how)[::5])
 
 
 def question(body: dict[str, Any]) -> str:
@@ -54,6 +61,7 @@ def test_a_model_that_quotes_the_count_has_all_right_in_both_arms(tmp_path: Path
     assert json.loads(str(item.facts["filters_right"])) == [True]
 
 
+@pytest.mark.usefixtures("fewer")
 def test_a_call_and_what_it_returned_are_the_next_turns(tmp_path: Path) -> None:
     with speaking(counts) as server:
         run_of(server, tmp_path, "toolcalls", "toolcalls.arms=count", *SMALL)
@@ -66,11 +74,12 @@ def test_a_call_and_what_it_returned_are_the_next_turns(tmp_path: Path) -> None:
     assert second["tool_choice"] == "auto"
 
 
+@pytest.mark.usefixtures("fewer")
 def test_a_model_that_miscounts_the_rows_and_misquotes_the_count_is_told_apart(tmp_path: Path) -> None:
     with speaking(lambda body: counts(body, wrong_by=1)) as server:
         run = run_of(server, tmp_path, "toolcalls", *SMALL)
-    assert (value(run, "toolcalls.count.right"), value(run, "toolcalls.count.misquoted")) == (0, 26)
-    assert (value(run, "toolcalls.rows.right"), value(run, "toolcalls.rows.miscounted")) == (0, 26)
+    assert (value(run, "toolcalls.count.right"), value(run, "toolcalls.count.misquoted")) == (0, 6)
+    assert (value(run, "toolcalls.rows.right"), value(run, "toolcalls.rows.miscounted")) == (0, 6)
 
 
 def test_an_endpoint_without_a_parser_is_named_and_not_scored(tmp_path: Path) -> None:
@@ -97,6 +106,7 @@ def test_an_endpoint_that_refuses_tools_is_named_and_not_scored(tmp_path: Path) 
     assert (figure.value, "refuses tools" in figure.why) == (None, True)
 
 
+@pytest.mark.usefixtures("fewer")
 def test_python_is_run_on_the_ids_of_the_prompt(tmp_path: Path) -> None:
     def programs(body: dict[str, Any]) -> Said:
         last = body["messages"][-1]
@@ -108,9 +118,10 @@ def test_python_is_run_on_the_ids_of_the_prompt(tmp_path: Path) -> None:
 
     with speaking(programs) as server:
         run = run_of(server, tmp_path, "toolcalls", "toolcalls.arms=python", *SMALL)
-    assert value(run, "toolcalls.python.right") == 26
+    assert value(run, "toolcalls.python.right") == 6
 
 
+@pytest.mark.usefixtures("fewer")
 def test_a_model_that_calls_for_ever_is_cut_after_four_replies(tmp_path: Path) -> None:
     def endless(body: dict[str, Any]) -> Said:
         return Said(calls=((tool(body), '{"where": "id > 5"}'),))
@@ -120,7 +131,7 @@ def test_a_model_that_calls_for_ever_is_cut_after_four_replies(tmp_path: Path) -
         longest = max(len(body["messages"]) for body in server.bodies)
     assert longest == 1 + 2 * 3
     assert value(run, "toolcalls.count.right") == 0
-    assert value(run, "toolcalls.count.unreadable") == 26
+    assert value(run, "toolcalls.count.unreadable") == 6
 
 
 def test_larger_lists_and_other_arithmetic_are_asked_for_by_option(tmp_path: Path) -> None:
