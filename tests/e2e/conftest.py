@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.called import session_of
-from tests.e2e.rig import Rig, left_behind, rig
+from tests.called import session_of, without_workers
+from tests.e2e.rig import Rig, left_behind, prepared, rig
 from tools.registry import serving
 
 
@@ -64,12 +64,14 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 async def kept(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kept]:
     """For tests that leave `long` as ready as they found it. The end of all is the end of the loop."""
-    home = tmp_path_factory.mktemp("loop") / "home"
+    home = prepared(tmp_path_factory.mktemp("loop") / "home")
     loop = Loop()
     async with rig(home, "2026-07-28", "--clouds", "local") as one:
         await loop.run(one)
-    # the second is no process of its own: that a process serves this wire is seen in test_end_of_input.py
-    with session_of(home, "local") as session:
+    # the second is no process of its own: that a process serves this wire is seen in test_end_of_input.py; and of
+    # what it is asked, only the call that is cancelled has a worker, as all that the first was asked had
+    with pytest.MonkeyPatch.context() as patch, session_of(home, "local") as session:
+        without_workers(patch, session, but="measure_model")
         async with Client(serving.build(session, "2"), mode="legacy") as client:
             assert client.protocol_version == "2025-11-25"
             two = Rig(client, home)

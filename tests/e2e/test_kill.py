@@ -52,7 +52,7 @@ def environment(home: Path) -> dict[str, str]:
 def call(home: Path, tool: str, **arguments: Any) -> dict[str, Any]:
     """The same call within this process, which is not killed."""
     with session_of(home, "local") as session:
-        return dict(called(session, tool, arguments).structured)
+        return dict(called(session, tool, arguments, worker=False).structured)
 
 
 def processes(home: Path) -> list[psutil.Process]:

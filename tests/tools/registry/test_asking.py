@@ -11,6 +11,7 @@ import pytest
 from mcp.types import CallToolResult, ElicitResult
 
 from clouds.models import Call, DeploymentPlan, DeploymentSpec, EndpointRef, PlanStep
+from tests.called import without_workers
 from tests.tools.registry.test_protocol import connected, eras, later
 from tools import calling
 from tools.ledger import Book
@@ -47,7 +48,10 @@ async def deleted(era: str, tmp_path: Path, answer: Answer) -> CallToolResult:
 
 
 @eras
-async def test_a_yes_acts_and_the_question_held_every_step(era: str, tmp_path: Path) -> None:
+async def test_a_yes_acts_and_the_question_held_every_step(
+    era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_workers(monkeypatch)
     begun(tmp_path / "home")
     heard: list[str] = []
     result = await deleted(era, tmp_path, answering("accept", heard))
