@@ -83,8 +83,9 @@ def test_a_call_to_the_real_google_fails_these_tests() -> None:
     api = GcpApi(build=recorded, attempts=1)
     with pytest.raises(pytest.fail.Exception, match="asked for the address of www"):
         api.send(WHO, scope=Scope())
-    with pytest.raises(pytest.fail.Exception, match="asked for the address of compute"):
-        api.send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
+    node = {"name": "projects/p/locations/us-west4-a/nodes/x"}
+    with pytest.raises(pytest.fail.Exception, match="asked for the address of tpu"):
+        api.send(Call("tpu", "projects.locations.nodes.delete", node), scope=Scope("us-west4-a"))
     api.close()
 
 

@@ -126,7 +126,7 @@ def test_flex_start_that_a_zone_does_not_offer_is_said_and_the_next_zone_asked(r
 def test_a_queue_that_runs_out_is_capacity_and_leaves_no_husk(rig: Rig) -> None:
     rig.project.capacity["flex:v5litepod-1@us-west4-a"] = 0
     with pytest.raises(NoCapacity, match="no more capacity"):
-        rig.deploy("tpu", settings={**FLEX, "wait_hours": 0.5})
+        rig.deploy("tpu", settings={**FLEX, "wait_hours": 0.1})
     assert empty(rig)
 
 
@@ -141,7 +141,7 @@ def test_waiting_says_that_quota_and_capacity_look_alike_and_shows_the_quota_rea
 
     rig.heard.stop_when = look
     with pytest.raises(NoCapacity):
-        rig.deploy("tpu", settings={**FLEX, "wait_hours": 0.5})
+        rig.deploy("tpu", settings={**FLEX, "wait_hours": 0.1})
     message, endpoint = seen[0]
     assert "look alike while they wait" in message
     assert (endpoint.state, endpoint.billing) == ("waiting_for_capacity", False)
