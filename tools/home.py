@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 
 from clouds.errors import DiskFull, InvalidInput
@@ -88,6 +87,8 @@ def write_atomically(path: Path, data: str | bytes, mode: int = 0o600) -> Path:
 
 
 def _written(path: Path, content: bytes, mode: int) -> Path:
+    import tempfile  # here, since who writes no file needs none of it
+
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,11 +61,15 @@ class Phases:
 
     def expected_seconds(self, service: str, model: str, instance_type: str = "") -> Estimate | None:
         """How long the whole start-up is expected to take; None when there was none like it."""
+        import statistics  # here and below, since few processes need it and it takes each 5 ms
+
         runs = self._runs(service, model, instance_type)
         return Estimate(statistics.median(sum(run.values()) for run in runs), len(runs)) if runs else None
 
     def expected(self, service: str, model: str, instance_type: str = "") -> dict[str, Estimate]:
         """The same for each phase, in the order in which they come."""
+        import statistics
+
         seen: dict[str, list[float]] = defaultdict(list)
         for run in self._runs(service, model, instance_type):
             for phase, seconds in run.items():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 import sqlite3
 from dataclasses import dataclass
 from datetime import timedelta
@@ -42,6 +39,8 @@ class Plans:
 
     def add(self, tool: str, arguments: Any, steps: Any, read_from: Any, valid: timedelta) -> tuple[str, str]:
         """Store a plan; returns its token (like `7f3a-9c41`, the plan's id in front) and when it expires."""
+        import secrets  # here, as what _digest and matches need: few processes ask for a confirmation
+
         texts = [encode(each) for each in (arguments, steps, read_from)]
         for text, name in zip(texts, ("arguments", "steps", "state"), strict=True):
             secrecy.refuse(decode(text), name)
@@ -67,10 +66,12 @@ class Plans:
 
     def matches(self, database: sqlite3.Connection, plan: str, token: str) -> bool:
         """Whether `token` is the one of that plan, compared in constant time; a miss is counted."""
+        from hmac import compare_digest
+
         row = _row(database, plan)
         if row is None:
             return False
-        right = hmac.compare_digest(row["digest"], _digest(row["salt"], token))
+        right = compare_digest(row["digest"], _digest(row["salt"], token))
         if not right:
             database.execute("UPDATE plans SET misses = misses + 1 WHERE id = ?", (plan,))
         return right
@@ -82,6 +83,8 @@ class Plans:
 
 
 def _digest(salt: bytes, token: str) -> bytes:
+    import hashlib
+
     return hashlib.sha256(salt + token.encode("utf-8", "replace")).digest()
 
 
