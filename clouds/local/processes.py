@@ -18,6 +18,8 @@ SUPERVISOR = "clouds.local.supervisor"
 MARK = "MODELRIG_LOCAL_ENGINE"
 """The variable in an engine's environment (and its children's) that says whose it is: see `mark`."""
 ROOT = Path(__file__).resolve().parents[2]
+_RAW = (("cmdline", SUPERVISOR.encode()), ("environ", MARK.encode()))
+_PART = 128 * 1024
 
 
 @dataclass(frozen=True)
@@ -99,14 +101,24 @@ def _worth_a_look(pid: int) -> bool:
     """False when the raw bytes already say that it is not ours, as of nearly all: half of the time of a scan."""
     if sys.platform != "linux":
         return True
-    for name, word in (("cmdline", SUPERVISOR), ("environ", MARK)):
-        try:
-            with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a Path costs as much as the read
-                if word.encode() in file.read():
-                    return True
-        except OSError:
-            continue  # ended meanwhile, or somebody else's
-    return False
+    return any(_holds(f"/proc/{pid}/{name}", word) for name, word in _RAW)
+
+
+def _holds(path: str, word: bytes) -> bool:
+    """Whether a file of the system holds this word. By its descriptor: a file object takes half as long again."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False  # ended meanwhile, or somebody else's
+    try:
+        read = part = os.read(file, _PART)
+        while len(part) == _PART:
+            read += (part := os.read(file, _PART))
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return word in read
 
 
 def look(pid: int, created: float, start: str) -> Found | None:
