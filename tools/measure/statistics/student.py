@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, lgamma, log, log1p
 
 _TINY = 1e-300
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(share: float, freedom: float) -> float:
     """The value below which `share` (0.5 < share < 1) of a t distribution with `freedom` degrees lies."""
     low, high = 0.0, 1.0

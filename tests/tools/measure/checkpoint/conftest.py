@@ -46,7 +46,7 @@ def on_grid() -> Callable[..., Any]:
         rng = np.random.default_rng(seed)
         groups = int(np.prod(shape)) // size
         peaks = np.full(groups, peak) if peak else rng.integers(2, 9, groups)
-        levels = np.stack([rng.integers(-top + (top < 8) * 0, min(top, 7) + 1, size) for top in peaks])
+        levels = rng.integers(-peaks[:, None], np.minimum(peaks, 7)[:, None] + 1, (groups, size))
         levels[np.arange(groups), rng.integers(0, size, groups)] = -peaks
         steps = rng.uniform(0.001, 0.01, groups).astype(np.float16).astype(np.float64)
         return bf16((levels * steps[:, None]).reshape(shape))

@@ -38,6 +38,7 @@ class Reader(HTMLParser):
         self.badges: list[str] = []
         self.warnings: list[str] = []
         self._open: list[tuple[str, dict[str, str]]] = []
+        self._unread = self._warned = 0  # how many of what is open hold no words, or a warning
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -49,6 +50,8 @@ class Reader(HTMLParser):
         self.handlers += [key for key in found if key.startswith("on")]
         if tag not in {"meta", "br", "img", "input"}:
             self._open.append((tag, found))
+            self._unread += tag in {"style", "script"}
+            self._warned += found.get("class") == "warn"
         if tag == "svg":
             self.charts.append(Drawing(found.get("aria-label", "")))
         if self.charts:
@@ -73,11 +76,15 @@ class Reader(HTMLParser):
             chart.points.append((found["data-k"], float(found["data-v"]), x, y))
 
     def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop()[0] != tag:
-            pass
+        while self._open:
+            closed, found = self._open.pop()
+            self._unread -= closed in {"style", "script"}
+            self._warned -= found.get("class") == "warn"
+            if closed == tag:
+                break
 
     def handle_data(self, data: str) -> None:
-        if any(tag in {"style", "script"} for tag, _ in self._open):
+        if self._unread:
             return
         self.words.append(data)
         tag, found = self._open[-1] if self._open else ("", {})
@@ -85,7 +92,7 @@ class Reader(HTMLParser):
             self.numbers.append((found["data-k"], float(found["value"]) if found["value"] else None, data))
         if tag == "span" and "badge" in found.get("class", ""):
             self.badges.append(data)
-        if any(each.get("class") == "warn" for _, each in self._open):
+        if self._warned:
             self.warnings.append(data)
 
     @property
