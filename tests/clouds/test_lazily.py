@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clouds.lazily import Services, later
+
+ROOT = Path(__file__).parents[2]
+SDKS = (
+    "boto", "awscrt", "azure", "google", "grpc", "msal", "httpx", "requests", "cryptography", "aiohttp", "numpy",
+)  # fmt: skip
+CONNECTING = f"""
+import sys
+from pathlib import Path
+from clouds import connect
+for name in ("aws", "azure"):
+    connect(name, Path("x"))
+heavy = lambda: [name for name in sys.modules if name.startswith({SDKS})]
+before = len(heavy())
+import botocore
+print(before, len(heavy()) > 0)  # the last: it would see one of them
+"""
 
 
 class Made:
@@ -56,3 +75,9 @@ def test_what_cannot_be_made_says_why_each_time() -> None:
     for _ in range(2):
         with pytest.raises(OSError, match="no such table"):
             port.answer()
+
+
+def test_connecting_to_a_cloud_imports_no_sdk() -> None:
+    """In one process: of Google Cloud its own tests show it, with what a quota check loads."""
+    done = subprocess.run([sys.executable, "-c", CONNECTING], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "True"]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from datetime import date
 from pathlib import Path
@@ -216,12 +214,3 @@ def test_threads_share_one_session_and_one_client_a_region() -> None:
         thread.join()
     assert (len(made), len(tap.requests)) == (1, 16)
     assert api.client("service-quotas", "eu-west-1") is api.client("service-quotas", "eu-west-1")
-
-
-def test_connecting_imports_no_sdk() -> None:
-    code = (
-        "import sys, pathlib, clouds.aws; clouds.aws.connect(pathlib.Path('.'));"
-        "print([name for name in sys.modules if name.startswith(('boto', 'awscrt', 'httpx'))])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
