@@ -16,6 +16,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -128,7 +129,7 @@ def load_tree(directory: Path) -> tuple[Scenario, ...]:
     """Every scenario in and under a folder, in path order. Raises InvalidInput for a folder without its origin."""
     if not directory.is_dir():
         raise _wrong(directory, "is not a folder", "Name a folder that holds recorded answers.")
-    folders = sorted({path.parent for path in directory.rglob("*.json")})
+    folders = sorted(Path(at) for at, _, names in os.walk(directory) if any(name.endswith(".json") for name in names))
     if not folders:
         raise _wrong(directory, "holds no recorded answers", "Name a folder of fixtures.")
     return tuple(load(folder) for folder in folders)
@@ -239,7 +240,7 @@ def _origin(path: Path) -> Origin:
 
 def _read(path: Path, what: str) -> Any:
     try:
-        return json.loads(path.read_text("utf-8"))
+        return json.loads(path.read_bytes().decode())
     except FileNotFoundError as error:
         raise _wrong(path, "is missing", f"Write it: {what}.") from error
     except ValueError as error:
