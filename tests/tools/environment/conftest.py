@@ -19,8 +19,11 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """One installation whose core is there, made by two starts at once, for tests that need one and leave one."""
-    made = make(tmp_path_factory.mktemp("shared"))
+    """One installation whose core is there, made by two starts at once, for tests that need one and leave one.
+
+    It knows no extras, which are installed in test_first_start.py: their installation would begin and be killed.
+    """
+    made = make(tmp_path_factory.mktemp("shared"), extras=())
     made.first = made.answers(2)
     made.kill_builders()
     yield made

@@ -30,7 +30,7 @@ BARE = str(getattr(sys, "_base_executable", sys.executable))
 """A Python in which nothing of ours is installed; -S hides what somebody may have installed into it."""
 KEPT = ("local", "model")
 """The extras of the miniature, one of each sort (with and without dependencies): each costs a run of pip."""
-FEWER = f"\nEXTRAS = tuple(extra for extra in EXTRAS if extra.name in {KEPT})\n"
+FEWER = "\nEXTRAS = tuple(extra for extra in EXTRAS if extra.name in {})\n"
 SOONER = "\nLATER_SECONDS = 0.0\n"
 SERVER = """
 import json, sys
@@ -127,11 +127,11 @@ class Rig:
             if lock.held(path):
                 yield int(path.read_text() or 0)
 
-    def settle(self) -> None:
-        """Until no builder is at work."""
+    def settle(self, *, busy: bool = False) -> None:
+        """Until no builder is at work, or until one is."""
         until = time.monotonic() + PATIENCE
-        while any(True for _ in self.builders()):
-            assert time.monotonic() < until, "a builder does not end"
+        while any(True for _ in self.builders()) != busy:
+            assert time.monotonic() < until, "no builder begins" if busy else "a builder does not end"
             time.sleep(0.01)
 
     def kill_builders(self) -> None:
@@ -161,23 +161,24 @@ def wheel(folder: Path, name: str, modules: tuple[str, ...]) -> str:
     return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
-def make(folder: Path) -> Rig:
-    """A fresh installation in `folder`; nothing is built yet."""
+def make(folder: Path, extras: tuple[str, ...] = KEPT) -> Rig:
+    """A fresh installation in `folder` that knows these extras; nothing is built yet."""
     root, wheels = folder / "plugin", folder / "wheels"
     wheels.mkdir()
     (root / "tools").mkdir(parents=True)
     (root / ".claude-plugin").mkdir()
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "tools" / "environment", root / "tools" / "environment", ignore=ignored)
+    # with what is compiled: an installation would compile all in its first processes; what is half written may vanish
+    half = shutil.ignore_patterns("*.pyc.*")
+    shutil.copytree(ROOT / "tools" / "environment", root / "tools" / "environment", ignore=half)
     for name in ("__init__.py", "fallback.py", "handover.py"):
-        shutil.copy(ROOT / "tools" / name, root / "tools" / name)
+        shutil.copy2(ROOT / "tools" / name, root / "tools" / name)
     shutil.copy(ROOT / ".claude-plugin" / "plugin.json", root / ".claude-plugin" / "plugin.json")
     (root / "server.py").write_text(SERVER)
     (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED)))
-    for name, changed in (("places.py", FEWER), ("__init__.py", SOONER)):
+    for name, changed in (("places.py", FEWER.format(extras)), ("__init__.py", SOONER)):
         module = root / "tools" / "environment" / name
         module.write_text(module.read_text() + changed)
     for extra in EXTRAS:
-        if extra.name in KEPT:
+        if extra.name in extras:
             (root / extra.file.name).write_text(wheel(wheels, extra.name, extra.modules))
     return Rig(root, wheels, folder / "data")

@@ -69,6 +69,7 @@ def test_an_installation_that_failed_connects_a_client_and_ends_a_shell_and_both
 ) -> None:
     shutil.rmtree(rig.wheels)
     shell = rig.start("call")
+    rig.settle(busy=True)  # a second builder would try it all once more when the first has failed
     server = StdioServerParameters(command=BARE, args=["-S", str(rig.root / "server.py")], env=rig.environment)
 
     async def session() -> None:
