@@ -12,12 +12,20 @@ from typing import Any
 import botocore.session
 
 from clouds.aws.api import AwsApi
+from clouds.aws.prices import BUNDLED
 from clouds.aws.session import frugal, recorded
 from clouds.errors import CloudError
+from clouds.pricetable import Row, rows_of
 from clouds.replay import Answer, Replay, Request, Scenario, Tap, ask, load, tell
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "aws"
 NOW = datetime(2026, 11, 29, 15, 0, tzinfo=UTC)
+
+
+@functools.cache
+def bundled_rows() -> tuple[Row, ...]:
+    """Every row of the bundled table, read once: there are fourteen thousand."""
+    return rows_of(BUNDLED)
 
 
 class Stage:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path, zone_prefix
+from clouds.aws.prices import AwsPrices, refreshed_path, zone_prefix
 from clouds.errors import PermissionMissing
 from clouds.models import Price
-from clouds.pricetable import rows_of
-from tests.clouds.aws.recorded import NOW, Recorded
+from tests.clouds.aws.recorded import NOW, Recorded, bundled_rows
 
 L4 = "sagemaker-hosting/ml.g6.xlarge/on-demand"
 G6 = "ec2/g6.xlarge/on-demand"
@@ -58,9 +57,9 @@ def test_a_rate_that_holds_everywhere_answers_for_every_region(tmp_path: Path) -
 
 def test_a_suspect_row_never_answers_and_its_healthy_twin_does(tmp_path: Path) -> None:
     book = tables(tmp_path)
-    suspect = [row for row in rows_of(BUNDLED) if row.suspect]
+    suspect = [row for row in bundled_rows() if row.suspect]
     assert ("ebs-snapshot/standard", "us-east-2") in [(row.key, row.location) for row in suspect]
-    sound = {(row.key, row.location) for row in rows_of(BUNDLED) if not row.suspect}
+    sound = {(row.key, row.location) for row in bundled_rows() if not row.suspect}
     only = [row for row in suspect if (row.key, row.location) not in sound]
     assert ("rds-storage/multi/io1", "us-east-2") in [(row.key, row.location) for row in only]
     assert [book.price(row.key, row.location) for row in only] == [None] * len(only)
@@ -155,7 +154,7 @@ def test_what_is_no_instance_type_is_never_asked_live() -> None:
 
 
 def test_the_bundled_table_has_every_row_dated_sourced_and_above_zero() -> None:
-    rows = rows_of(BUNDLED)
+    rows = bundled_rows()
     assert len({(row.key, row.location, bool(row.suspect)) for row in rows}) == len(rows) > 1500
     assert [
         row for row in rows if not (row.usd > 0 and row.unit and row.source and datetime.fromisoformat(row.as_of))

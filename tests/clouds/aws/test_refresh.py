@@ -11,7 +11,7 @@ from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
 from clouds.aws.refresh import refresh
 from clouds.errors import PermissionMissing, Unexpected
 from clouds.pricetable import Refreshed, rows_of, written
-from tests.clouds.aws.recorded import Recorded
+from tests.clouds.aws.recorded import Recorded, bundled_rows
 
 OLD = [
     ["sagemaker-hosting/ml.g6.xlarge/on-demand", "hour", "us-east-2", 1.1267, "2026-09-26", 0],
@@ -121,9 +121,9 @@ def test_it_says_what_it_is_reading(tmp_path: Path) -> None:
 
 
 def test_the_bundled_table_is_written_as_a_refresh_would_write_it() -> None:
-    assert written(rows_of(BUNDLED)) == BUNDLED.read_text("utf-8")
+    assert written(bundled_rows()) == BUNDLED.read_text("utf-8")
 
 
 def test_every_meter_finds_its_rows_in_the_bundled_table() -> None:
-    keys = {row.key for row in rows_of(BUNDLED)}
+    keys = {row.key for row in bundled_rows()}
     assert [meter.key for meter in BASE if not any(meter.covers(key) for key in keys)] == []

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from clouds.aws.meters import BASE, METERS, UNMETERED, maker, without_rate
-from clouds.aws.prices import BUNDLED, AwsPrices, refreshed_path
+from clouds.aws.prices import AwsPrices, refreshed_path
 from clouds.aws.refresh import Refreshed, refresh
 from clouds.errors import Unexpected
 from clouds.pricetable import rows_of
 from tests.clouds.aws.meters.offers import OFFERS, Offered, PriceList
-from tests.clouds.aws.recorded import FIXTURES, on_stage
+from tests.clouds.aws.recorded import FIXTURES, bundled_rows, on_stage
 
 NEW = tuple(meter for meter in METERS if meter not in BASE)
 TABLE = [["ebs/gp3-iops", "IOPS-month", "us-east-1", 0.005, "2026-09-01", 0]]
@@ -115,7 +115,7 @@ def test_every_key_that_a_check_counted_with_is_in_the_table_or_fetched_or_named
         for finding in json.loads(path.read_text("utf-8")).get("findings", ())
         for meter in finding.get("meters", ())
     }
-    table = {row.key for row in rows_of(BUNDLED)}
+    table = {row.key for row in bundled_rows()}
     nowhere = {key for key in keys - table if maker(key, METERS) is None and not key.startswith(tuple(UNMETERED))}
     assert len(keys) > 70
     assert nowhere == set()
