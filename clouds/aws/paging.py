@@ -65,4 +65,8 @@ def iterator() -> type:
                 self.watch.page(key.search(page) for key in self.result_keys or ())
                 yield page
 
+        def _make_request(self, current_kwargs: dict[str, Any]) -> Any:
+            """The SDK's own copies a context to note in the user agent that it pages: a tenth of a call's time."""
+            return self._method(**current_kwargs)  # type: ignore[attr-defined]  # its stub has no private names
+
     return Watched
