@@ -11,7 +11,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -108,7 +107,7 @@ class Seam:
         return [str(one) for one in self.sent]
 
     def _note(self, params: dict[str, Any], model: OperationModel, context: dict[str, Any], **_: Any) -> None:
-        self._local.call = (model, deepcopy(dict(params)), None)
+        self._local.call = (model, _copied(params), None)
         self._local.region = str(context["client_region"])
 
     def _answer_values(self, model: OperationModel, params: dict[str, Any], **_: Any) -> Any:
@@ -179,6 +178,13 @@ def _validate(model: OperationModel, params: dict[str, Any]) -> None:
     if wrong:
         noun = "error" if len(wrong) == 1 else "errors"
         raise Refused("ValidationException", f"{len(wrong)} validation {noun} detected: {'; '.join(wrong)}")
+
+
+def _copied(value: Any) -> Any:
+    """As `deepcopy`, of what the parameters of a call are made of: a fifth of its time."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def _in_main() -> bool:
