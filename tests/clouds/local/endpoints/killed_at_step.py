@@ -1,10 +1,12 @@
 """Runs one call of the local service again and again, and kills itself outright (SIGKILL) at the steps that are named.
 
-    killed_at_step.py ROOT create|update|delete 1-99      at its 1st, 2nd, ... step, until it was not killed
+Each line of its input is a task of three words with a tab between two:
+
+    ROOT  create|update|delete  1-99      at its 1st, 2nd, ... step, until it was not killed
 
 A step is each write to the ledger or a file, each process start and each signal; between two of them nothing changes,
 so after each one is every moment there is. Every try has a home of its own, `ROOT/<number>`. Prints one line a try: its
-number and after what it was killed ("done": nothing).
+number and after what it was killed ("done": nothing); then an empty line. Ends with the status of a try that failed.
 """
 
 from __future__ import annotations
@@ -24,8 +26,6 @@ from clouds.local.endpoints.llama import Llama
 from clouds.models import Change, DeploymentSpec
 from tools.ledger import Book
 
-ROOT, ACTION = Path(sys.argv[1]), sys.argv[2]
-FIRST, LAST = map(int, sys.argv[3].split("-"))
 SETTINGS = {"threads": 1, "slots": 1, "context": 256}
 
 
@@ -65,25 +65,44 @@ class Calm:
         time.sleep(min(seconds, 0.02))
 
 
-def main(home: Path, steps: Steps, fatal: int) -> None:
+def main(home: Path, action: str, steps: Steps, fatal: int) -> None:
     llama, book = Llama(home), Book(home)
     plan = llama.plan(DeploymentSpec("local", "llama", "one", "tiny-random", settings=SETTINGS))
     plan = replace(plan, deployment=book.deployments.begin(plan.spec, plan))
-    if ACTION != "create":
+    if action != "create":
         llama.create(plan, book, Calm())
     steps.fatal, steps.note = fatal, home / "killed-at"
-    if ACTION == "create":
+    if action == "create":
         llama.create(plan, book, Calm())
-    elif ACTION == "update":
+    elif action == "update":
         llama.update(plan.ref, Change(settings={"context": 512}, ttl_hours=2), book, Calm())
     else:
         llama.delete(plan.ref, book, Calm())
 
 
-if __name__ == "__main__":
-    import numpy as np  # once, before the tries fork
+def tries(root: Path, action: str, first: int, last: int, steps: Steps) -> None:
+    """Each try in a fork, so that what a Python imports is imported once for all of them."""
+    for number in range(first, last + 1):
+        home = root / str(number)
+        home.mkdir()
+        child = os.fork()
+        if child == 0:
+            main(home, action, steps, number)  # an error ends this try with a traceback, and then all
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        note = home / "killed-at"
+        print(number, note.read_text() if note.exists() else "done", flush=True)
+        if not os.WIFSIGNALED(status):
+            if code := os.WEXITSTATUS(status):
+                sys.exit(code)
+            return
 
-    del np
+
+if __name__ == "__main__":
+    import gguf  # these once, before the tries fork
+    import psutil
+
+    del gguf, psutil
     steps = Steps()
     steps.watch(Book, "intent", "done", "undone")
     steps.watch(places, "write", "make_key")
@@ -91,15 +110,8 @@ if __name__ == "__main__":
     steps.watch(processes, "end")
     steps.watch(subprocess.Popen, "__init__")
     steps.watch(tiny, "write")
-    for number in range(FIRST, LAST + 1):
-        home = ROOT / str(number)
-        home.mkdir()
-        child = os.fork()
-        if child == 0:
-            main(home, steps, number)
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
-        note = home / "killed-at"
-        print(number, note.read_text() if note.exists() else "done", flush=True)
-        if not os.WIFSIGNALED(status):
-            sys.exit(os.WEXITSTATUS(status))
+    for line in sys.stdin:
+        root, action, numbers = line.rstrip("\n").split("\t")
+        first, last = map(int, numbers.split("-"))
+        tries(Path(root), action, first, last, steps)
+        print(flush=True)

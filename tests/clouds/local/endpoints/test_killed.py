@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from clouds.local import processes
 from clouds.models import EndpointRef, Scope
@@ -17,21 +20,42 @@ EVERY = "MODELRIG_ALL" in os.environ
 """Every step from the first to the end; a usual run kills each call once, just after what it does to a process."""
 
 
-def killed(root: Path, action: str, usual: str) -> list[tuple[Path, str]]:
-    """Every home in which `action` was killed, with the step at which it was; with EVERY the last one was not."""
-    root.mkdir()
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), str(root), action, "1-99" if EVERY else usual],
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-        cwd=processes.ROOT,
-        env={"PYTHONPATH": str(processes.ROOT), "PATH": "/usr/bin:/bin"},
-    )
-    assert run.returncode == 0, run.stderr
-    lines = [line.split(" ", 1) for line in run.stdout.splitlines()]
-    return [(root / number, where) for number, where in lines]
+Killed = Callable[[Path, str, str], list[tuple[Path, str]]]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
+    """Every home in which an action was killed, with the step at which it was; with EVERY the last one was not."""
+    errors = tmp_path_factory.mktemp("killed") / "errors"
+    with errors.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            text=True,
+            cwd=processes.ROOT,
+            env={"PYTHONPATH": str(processes.ROOT), "PATH": "/usr/bin:/bin"},
+        )
+
+    def kill(root: Path, action: str, usual: str) -> list[tuple[Path, str]]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        root.mkdir()
+        process.stdin.write(f"{root}\t{action}\t{'1-99' if EVERY else usual}\n")
+        process.stdin.flush()
+        found = []
+        while (line := process.stdout.readline()) != "\n":
+            assert line, errors.read_text()
+            number, where = line.rstrip("\n").split(" ", 1)
+            found.append((root / number, where))
+        return found
+
+    with process:
+        yield kill
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0
 
 
 def check_found(bench: Any, where: str) -> None:
@@ -58,7 +82,9 @@ def _deployment(bench: Any) -> str:
     return str(bench.book.deployments.recent()[0].id)
 
 
-def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(tmp_path: Path, benches: Any) -> None:
+def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(
+    tmp_path: Path, benches: Any, killed: Killed
+) -> None:
     tries = killed(tmp_path / "tries", "create", "8-8")
     steps = {where for _, where in tries}
     assert "Popen.__init__" in steps
@@ -77,7 +103,9 @@ def test_a_creation_killed_at_any_step_is_found_finished_and_deleted(tmp_path: P
         check_gone(bench, where)
 
 
-def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(tmp_path: Path, benches: Any) -> None:
+def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(
+    tmp_path: Path, benches: Any, killed: Killed
+) -> None:
     tries = killed(tmp_path / "tries", "update", "3-3")
     steps = {where for _, where in tries}
     assert "clouds.local.places.write" in steps
@@ -90,7 +118,7 @@ def test_an_update_killed_at_any_step_leaves_one_engine_that_serves(tmp_path: Pa
         check_gone(bench, where)
 
 
-def test_a_deletion_killed_at_any_step_is_finished_by_the_next(tmp_path: Path, benches: Any) -> None:
+def test_a_deletion_killed_at_any_step_is_finished_by_the_next(tmp_path: Path, benches: Any, killed: Killed) -> None:
     tries = killed(tmp_path / "tries", "delete", "1-1")
     steps = {where for _, where in tries}
     assert "clouds.local.processes.end" in steps
