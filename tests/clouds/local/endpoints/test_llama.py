@@ -18,7 +18,7 @@ from clouds.errors import NotFound, PermissionMissing
 from clouds.local import processes
 from clouds.models import EndpointRef, EngineFacts, Wire
 
-ABSENT = EndpointRef("local", "llama", "this-machine", "nobody")
+ABSENT = EndpointRef("local", "llama", "this-machine", "onee")
 HI = [{"role": "user", "content": "hi"}]
 
 
@@ -128,17 +128,17 @@ test_an_endpoint_outlives_the_process_that_made_it.__test__ = "MODELRIG_ALL" in 
 """It does in tests/e2e too, in every run."""
 
 
-def test_what_is_not_there_is_said_to_be_so(bench: Any) -> None:
-    plan = bench.begin(bench.plan("nobodi"))
-    bench.create(plan)
+def test_what_is_not_there_is_said_to_be_so(standing: Any) -> None:
+    bench, plan = standing
     with pytest.raises(NotFound) as caught:
         bench.llama.get(ABSENT)
-    assert caught.value.fix == "Did you mean nobodi?"
+    assert caught.value.fix == "Did you mean one?"
     for call in (bench.llama.connect, lambda ref: bench.llama.logs(ref, since=timedelta(hours=1), limit=5)):
         with pytest.raises(NotFound):
             call(ABSENT)
     deletion = bench.delete(ABSENT)
     assert (deletion.gone, [part.outcome for part in deletion.parts]) == (True, ["was not there"])
+    assert bench.llama.get(plan.ref).state == "ready"
 
 
 def test_logs_are_the_newest_lines_and_say_how_many_there_are(standing: Any) -> None:
