@@ -21,7 +21,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """One installation whose core is there, made by two starts at once, for tests that need one and leave one.
 
-    It knows no extras, which are installed in test_first_start.py: their installation would begin and be killed.
+    It knows no extras, which are installed in test_first_start.py: here their installation would begin and be killed.
     """
     made = make(tmp_path_factory.mktemp("shared"), extras=())
     made.first = made.answers(2)

@@ -162,7 +162,10 @@ def wheel(folder: Path, name: str, modules: tuple[str, ...]) -> str:
 
 
 def make(folder: Path, extras: tuple[str, ...] = KEPT) -> Rig:
-    """A fresh installation in `folder` that knows these extras; nothing is built yet."""
+    """A fresh installation in `folder` that knows these extras; nothing is built yet.
+
+    Without extras its core brings what passes for a pip, so that a builder has nothing to do once the core is there.
+    """
     root, wheels = folder / "plugin", folder / "wheels"
     wheels.mkdir()
     (root / "tools").mkdir(parents=True)
@@ -174,7 +177,8 @@ def make(folder: Path, extras: tuple[str, ...] = KEPT) -> Rig:
         shutil.copy2(ROOT / "tools" / name, root / "tools" / name)
     shutil.copy(ROOT / ".claude-plugin" / "plugin.json", root / ".claude-plugin" / "plugin.json")
     (root / "server.py").write_text(SERVER)
-    (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED)))
+    own = () if extras else ("pip",)
+    (root / "requirements-core.txt").write_text(wheel(wheels, "core", (*CORE, *COMPILED, *own)))
     for name, changed in (("places.py", FEWER.format(extras)), ("__init__.py", SOONER)):
         module = root / "tools" / "environment" / name
         module.write_text(module.read_text() + changed)
