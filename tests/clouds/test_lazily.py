@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,19 +14,34 @@ import pytest
 from clouds.lazily import Services, later
 
 ROOT = Path(__file__).parents[2]
-SDKS = (
-    "boto", "awscrt", "azure", "google", "grpc", "msal", "httpx", "requests", "cryptography", "aiohttp", "numpy",
-)  # fmt: skip
-CONNECTING = f"""
-import sys
+QUOTAS = ROOT / "fixtures" / "gcp" / "quotas" / "v6e" / "dead_queued_resources_hold_half_of_a_pool"
+CONNECTING = """
+import json, os, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from clouds import connect
-for name in ("aws", "azure"):
-    connect(name, Path("x"))
-heavy = lambda: [name for name in sys.modules if name.startswith({SDKS})]
-before = len(heavy())
-import botocore
-print(before, len(heavy()) > 0)  # the last: it would see one of them
+from clouds.models import Call, Scope
+from clouds.readonly import Forbidden
+from clouds.replay import VARIABLE
+heavy = ("boto", "awscrt", "azure", "google", "grpc", "msal", "httpx", "requests", "cryptography", "aiohttp", "numpy")
+sdks = ("google.cloud.compute_v1", "google.cloud.tpu_v2", "grpc", "requests", "googleapiclient", "boto")
+loaded = lambda names: sorted({name.split(".")[0] for name in sys.modules if name.startswith(names)})
+home = Path(sys.argv[1])
+made = [connect(name, home) for name in ("aws", "azure", "gcp")]
+assert all(cloud.waste.reads for cloud in made)  # the checks of a scan
+first = loaded(heavy)
+os.environ[VARIABLE] = sys.argv[2]
+gcp = connect("gcp", home)
+first += loaded(heavy)
+gcp.quotas._now = lambda: datetime(2026, 11, 29, 15, tzinfo=UTC)
+rows = len(gcp.quotas.read("v6e", (), ()).found)
+try:
+    gcp.reading(frozenset()).send(Call("compute", "instances.delete", {"instance": "x"}), scope=Scope("us-east5-a"))
+except Forbidden:
+    rows += 1
+then = loaded(sdks)
+import botocore, googleapiclient
+print(json.dumps([first, rows, then, loaded(sdks)]))
 """
 
 
@@ -77,7 +93,7 @@ def test_what_cannot_be_made_says_why_each_time() -> None:
             port.answer()
 
 
-def test_connecting_to_a_cloud_imports_no_sdk() -> None:
-    """In one process: of Google Cloud its own tests show it, with what a quota check loads."""
-    done = subprocess.run([sys.executable, "-c", CONNECTING], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "True"]
+def test_connecting_loads_nothing_heavy_and_a_quota_check_or_a_refused_write_no_sdk(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", CONNECTING, str(tmp_path), str(QUOTAS)]
+    ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout) == [[], 12, [], ["botocore", "googleapiclient"]]  # the last: it would see one of them
