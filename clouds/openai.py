@@ -238,7 +238,9 @@ def _secrets(headers: Mapping[str, str]) -> list[str]:
 
 
 def _visible(text: str, limit: int = QUOTED) -> str:
-    line = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
+    line = text[: limit + 1]
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else " " for char in line)
     return f"{line[:limit]}…" if len(line) > limit else line
 
 

@@ -120,7 +120,8 @@ def _line(text: str) -> str:
     """Text as data: one line, control characters made visible, secrets out, bounded."""
     cut = text[: ANSWER_LIMIT * 4]
     line = re.sub(r"\s+", " ", clean(cut)).strip()
-    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
     return line if len(line) <= ANSWER_LIMIT else f"{line[:ANSWER_LIMIT]}… ({len(text):,} characters)"
 
 

@@ -188,7 +188,9 @@ def _visible_in(value: Any) -> Any:
 
 def quoted(text: str, limit: int = 200) -> str:
     """Text from outside as data: one line, control characters made visible, bounded, between quotes."""
-    line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text[: limit + 1])
+    line = text[: limit + 1]
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
     return f'"{line[:limit]}…"' if len(line) > limit else f'"{line}"'
 
 

@@ -50,7 +50,9 @@ def last(place: Place) -> str:
 
 def visible(line: str) -> str:
     """One line with every control character spelt out, cut at SHOWN characters."""
-    spelt = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line[:SHOWN])
+    spelt = line[:SHOWN]
+    if not spelt.isprintable():
+        spelt = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in spelt)
     return spelt if len(line) <= SHOWN else f"{spelt}… ({len(line) - SHOWN} more characters)"
 
 
