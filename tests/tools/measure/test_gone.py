@@ -32,7 +32,7 @@ def _measured(truth: Truth, book: Book, folder: Path, *measurements: str, **give
     )
 
 
-@pytest.mark.parametrize("status", ["404", "503"])
+@pytest.mark.parametrize("status", ["404", pytest.param("503", marks=pytest.mark.more)])
 def test_an_endpoint_that_goes_away_before_the_questions_has_not_0_of_40_right(
     serve: Any, book: Book, tmp_path: Path, status: str
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from clouds.base import Cloud
 from clouds.models import EndpointRef
 from tests.clouds.azure.endpoints.rig import REF, REGIONS, Rig
@@ -47,6 +49,7 @@ def test_a_deployment_says_price_end_and_what_was_made(rig: Rig) -> None:
     assert (again.already_there, again.deployment) == (True, made.deployment)
 
 
+@pytest.mark.more  # on AWS it runs by default: below the tool's words lies what each service's own tests show
 def test_no_gpu_anywhere_is_an_error_with_a_table_of_what_was_tried(rig: Rig) -> None:
     for region in REGIONS:
         rig.account.capacity[region, "T4"] = 0

@@ -38,7 +38,7 @@ def serving(*arguments: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    process = subprocess.Popen([sys.executable, str(SERVER), "--port", port, *arguments])
+    process = subprocess.Popen([sys.executable, "-I", "-S", str(SERVER), "--port", port, *arguments])
     url = f"http://127.0.0.1:{port}"
     try:
         for _ in range(200):

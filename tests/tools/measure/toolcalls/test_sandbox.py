@@ -83,8 +83,8 @@ def test_nothing_of_this_process_is_in_its_environment(monkeypatch: pytest.Monke
 
 
 def test_endless_code_is_ended() -> None:
-    found = run_python("while True: pass", IDS, seconds=0.1)
-    assert (found.printed, "0.1 s" in found.error) == ("", True)
+    found = run_python("while True: pass", IDS, seconds=0.05)
+    assert (found.printed, "0.05 s" in found.error) == ("", True)
 
 
 def test_endless_output_is_cut_and_says_so() -> None:

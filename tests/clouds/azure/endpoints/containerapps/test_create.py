@@ -125,7 +125,7 @@ def test_a_model_that_gives_no_token_is_loading_and_bills(rig: Rig) -> None:
 
 
 def test_a_load_that_is_longer_than_the_cool_down_is_kept_alive_by_asking(rig: Rig) -> None:
-    rig.account.boot = Boot(pulled=30.0, ready=400.0)
+    rig.account.boot = Boot(pulled=30.0, ready=160.0)
     endpoint = rig.deploy(settings={"cooldown_seconds": 60})
     assert (endpoint.state, len(rig.account.bills)) == ("ready", 1)
 
@@ -179,7 +179,7 @@ def test_what_is_killed_between_any_two_calls_is_listed_and_taken_away(tmp_path:
 def test_an_end_that_has_passed_meanwhile_ends_it(rig: Rig) -> None:
     rig.account.boot = Boot(pulled=100.0, ready=400.0)
     with pytest.raises(Conflict, match="only after its own end"):
-        rig.deploy(ttl_hours=0.1)
+        rig.deploy(ttl_hours=0.084)
     assert rig.account.billing() == []
 
 
