@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from pydantic_core import to_json
 
 from tools.waste.records import Finding, Scan
 
@@ -40,7 +41,8 @@ def render(scan: Scan) -> str:
             "complete": scan.complete,
         },
     }
-    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, ensure_ascii=False) + "\n"
+    whole = {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
+    return to_json(whole, indent=1).decode() + "\n"  # with an indent json takes six times as long
 
 
 def _result(finding: Finding) -> dict[str, Any]:
