@@ -10,7 +10,7 @@ from typing import Any
 from clouds.models import Scope
 from clouds.models.waste import Detail, Reading, Row, Unresolved, Waste, WasteCheck, Young
 from tools.waste.reading import ODD, Box, moment, odd_words
-from tools.waste.sight import Blind, Sight, why
+from tools.waste.sight import Blind, Gone, Sight, why
 
 NAMED = 20
 """Resources that are named of each sort; all are counted."""
@@ -108,6 +108,11 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         found.verdicts.append(Verdict(row, waste, _word(kind.id(row, sight.at)), sight.used, created))
     except Young:
         return _too_new(check, row, found)
+    except Gone as error:
+        if error.row is row:
+            return "gone: it was deleted while the scan ran"
+        _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
+        return f"unresolved: {error}"
     except Unresolved as error:
         _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
         return f"unresolved: {error}"
@@ -162,7 +167,7 @@ def _add_failed(check: WasteCheck, sight: Sight, found: Judged) -> None:
     """Name every read of the check that failed, also where no row has come to need it: it might have spared one."""
     for read in check.all_reads:
         box = sight.box(read)
-        failures = [(box.call, box.failure)] if box.failure is not None and not box.not_applicable else box.partly
+        failures = [(box.call, box.failure)] if box.failure is not None and not sight.absent(box) else box.partly
         for call, error in failures:
             if not any(known == call for known, _ in found.unread):
                 found.unread[(call, why(error))] = Gap(call, why(error), 0)
@@ -179,6 +184,8 @@ def tags_of(check: WasteCheck, verdict: Verdict, sight: Sight) -> tuple[Mapping[
             found.update(_texts(kind.tags_of(row) if kind.tags_of is not None else row))
     except Blind as error:
         return {}, why(error.error)
+    except Gone as error:
+        return {}, str(error)
     except ODD as error:  # one of them may be the one that keeps it
         return {}, f"they have another form than expected ({type(error).__name__})"
     return found, ""

@@ -38,8 +38,12 @@ class Box:
     young: set[int] = field(default_factory=set)
     ageless: set[int] = field(default_factory=set)
     """Rows of which nobody says when they were made: "no series" cannot mean zero for them."""
+    gone: set[int] = field(default_factory=set)
+    """Rows of which the cloud said, when it was asked about them, that they are not there (any more)."""
     open: int = 0
     asked: bool = False
+    answered: bool = False
+    """Whether anything asked for it was answered, and not refused."""
     restricted: bool = False
     kept: list[Row] = field(default_factory=list)
     """Parents that were asked for, kept alive because they are known by identity."""
@@ -176,6 +180,7 @@ def _ask(box: Box, read: Detail, rows: tuple[Row, ...]) -> Ask | None:
 def fill(box: Box, ask: Ask, answer: Any, error: BaseException | None) -> None:
     """Put one answer, or its failure, into its box."""
     read = box.read
+    box.answered = box.answered or error is None
     if isinstance(error, CloudError) and not isinstance(read, Metric) and error.code and error.code in read.nothing_on:
         answer, error = {}, None
         if not isinstance(read, Listing):
@@ -206,8 +211,8 @@ _LEFT_OUT = "the answer leaves this resource out"
 
 
 def _fill_detail(box: Box, read: Detail, ask: Ask, answer: Any, error: BaseException | None) -> None:
-    if isinstance(error, NotFound):  # it was deleted between the listing and this read: nothing of it is left to judge
-        box.given.update({id(row): [] for row in ask.rows})
+    if isinstance(error, NotFound):  # it was deleted between the listing and this read, or it is somebody else's
+        box.gone.update(id(row) for row in ask.rows)
         return
     if error is not None:
         box.failed.update({id(row): error for row in ask.rows})

@@ -23,6 +23,14 @@ class Blind(Unseen):
         self.call, self.error = call, error
 
 
+class Gone(Unresolved):
+    """A row was not there any more when the cloud was asked about it."""
+
+    def __init__(self, call: str, row: Row) -> None:
+        super().__init__(f"{call}: not found, though it was listed a moment before")
+        self.row = row
+
+
 class Sight:
     """Implements `Seen` over the boxes of one scope; `used` holds the metrics that the present row was judged by."""
 
@@ -45,7 +53,7 @@ class Sight:
         """All rows of a read in this scope. Raises Unseen where any of it could not be read."""
         box = self._boxes[read]
         if box.failure is not None:
-            if box.not_applicable:
+            if self.absent(box):
                 return ()
             raise Blind(box.call, box.failure)
         if partly := box.partly:
@@ -53,6 +61,16 @@ class Sight:
         if box.restricted:
             raise TypeError(f"{read.service}.{read.operation} was read for single rows only")
         return box.rows
+
+    def absent(self, box: Box) -> bool:
+        """Whether a failed reading means that there can be nothing: its service is not there, for no read of it.
+
+        Where anything else of the service answered in this scope, a refusal of one read says nothing of what is there.
+        """
+        service = box.read.service
+        return box.not_applicable and not any(
+            each.answered and each.read.service == service for each in self._boxes.values()
+        )
 
     def index(self, read: Source, by: Callable[[Row], Iterable[Any]]) -> Mapping[Any, Sequence[Row]]:
         """Rows by every key that `by` gives; made once a scope. Raises Unseen where any of it could not be read."""
@@ -69,12 +87,14 @@ class Sight:
         return known
 
     def of(self, read: Detail, row: Row) -> Sequence[Row]:
-        """The rows that a detail gave for one row; empty where it was not asked. Raises Unseen."""
+        """The rows that a detail gave for one row; empty where it was not asked. Raises Unseen, and Gone."""
         box = self._boxes[read]
         key = id(row)
         if key in box.failed:
             raise Blind(_own(box), box.failed[key])
-        if box.failure is not None and not box.not_applicable:
+        if key in box.gone:
+            raise Gone(_own(box), row)
+        if box.failure is not None and not self.absent(box):
             raise Blind(box.call, box.failure)
         return box.given.get(key, ())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from clouds.errors import ApiDisabled
 from clouds.models import Scope
-from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Seen, Unseen, Waste, WasteCheck, before
+from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Seen, Unresolved, Unseen, Waste, WasteCheck, before
 from tools.waste.inventory import Held, there
 from tools.waste.judging import Judged, Verdict
 from tools.waste.reading import ODD, Ask, Box, depths
@@ -152,7 +152,7 @@ def settle(box: Box) -> None:
 def _is_needed(needed: Callable[[Row, Seen], bool], row: Row, sight: Sight) -> bool:
     try:
         return needed(row, sight)
-    except (Unseen, *ODD):  # what would have decided is not known
+    except (Unseen, Unresolved, *ODD):  # what would have decided is not known
         return True
 
 

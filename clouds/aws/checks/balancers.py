@@ -20,7 +20,7 @@ HEALTH = Detail(
     "DescribeTargetHealth",
     lambda rows, _at: {"TargetGroupArn": rows[0]["TargetGroupArn"]},
     rows="TargetHealthDescriptions",
-    when=lambda row: bool(row.get("LoadBalancerArns")),
+    when=lambda row: bool(row["LoadBalancerArns"]),
 )
 LISTENERS = Detail(
     BALANCERS,
@@ -34,7 +34,7 @@ LISTENERS = Detail(
 
 def by_balancer(row: Row) -> Iterable[Any]:
     """The balancers that a target group is used by."""
-    yield from row.get("LoadBalancerArns", ())
+    yield from row["LoadBalancerArns"]  # always sent, so that without it nobody knows
 
 
 def _without_target(row: Row, seen: Seen) -> bool:
@@ -89,14 +89,14 @@ def _answers_itself(row: Row, seen: Seen) -> bool:
     for listener in seen.of(LISTENERS, row):
         actions = [*listener.get("DefaultActions", ())]
         for rule in seen.of(RULES, listener):
-            actions += rule.get("Actions", ())
+            actions += rule["Actions"]
         if any(action["Type"] in _ANSWERS for action in actions):
             return True
     return False
 
 
 def _no_targets(row: Row, seen: Seen) -> Waste | None:
-    if row.get("State", {}).get("Code") not in ("active", "active_impaired"):
+    if row["State"]["Code"] not in ("active", "active_impaired"):
         return None
     groups = seen.index(TARGET_GROUPS, by_balancer).get(row["LoadBalancerArn"], ())
     if any(group.get("TargetType") == "lambda" for group in groups):
@@ -182,7 +182,7 @@ PROCESSED = usage(
 
 
 def _no_traffic(row: Row, seen: Seen) -> Waste | None:
-    if row.get("State", {}).get("Code") != "active" or row["Type"] not in ("application", "network"):
+    if row["State"]["Code"] != "active" or row["Type"] not in ("application", "network"):
         return None
     if seen.metric(REQUESTS if row["Type"] == "application" else PROCESSED, row):
         return None

@@ -40,7 +40,9 @@ def disks(row: Row) -> Iterable[Any]:
 
 def image_of(row: Row) -> Iterable[Any]:
     """The image that an instance, template version or launch configuration starts from."""
-    about = row.get("LaunchTemplateData", row)
+    if "InstanceId" in row or "LaunchConfigurationName" in row:  # these always name one
+        return [row["ImageId"]]
+    about = row["LaunchTemplateData"]
     return [about["ImageId"]] if about.get("ImageId") else []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from clouds.aws.checks.snapshots import image_of
 from clouds.replay import Fixture, Scenario
 from tests.clouds.aws.checks.stage import Account, waste
 from tests.clouds.aws.checks.test_old_answers import without
@@ -216,3 +217,34 @@ def test_a_size_that_aws_does_not_say_is_not_a_price_of_nothing(
     check: str, scenario: Scenario, price: float | None, account: Account
 ) -> None:
     assert [each.usd_per_month for each in account.scan(check, scenario).findings] == [price]
+
+
+@pytest.mark.parametrize(
+    ("check", "operation", "left_out"),
+    [
+        ("alb-no-targets", "elbv2.DescribeTargetGroups", "LoadBalancerArns"),
+        ("alb-no-targets", "elbv2.DescribeRules", "Actions"),
+        ("alb-no-targets", "elbv2.DescribeLoadBalancers", "State"),
+        ("alb-no-traffic", "elbv2.DescribeLoadBalancers", "State"),
+    ],
+)
+def test_without_a_field_that_is_always_sent_nobody_knows(
+    check: str, operation: str, left_out: str, account: Account
+) -> None:
+    def change(each: Fixture) -> Fixture:
+        return replace(each, answer=replace(each.answer, body=without(each.answer.body, left_out)))
+
+    scenario = with_answer(waste(check), operation, change)
+    assert scenario.fixtures != waste(check).fixtures
+    result = account.scan(check, scenario)
+    assert (result.findings, result.complete) == ((), False)
+
+
+@pytest.mark.parametrize(
+    "row", [{"InstanceId": "i-1"}, {"LaunchConfigurationName": "old"}, {"LaunchTemplateId": "lt-1"}]
+)
+def test_what_starts_from_an_image_that_it_does_not_name_is_not_taken_for_nothing(row: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        image_of(row)
+    named = {"LaunchTemplateData": {}} if "LaunchTemplateId" in row else {"ImageId": "ami-1"}
+    assert list(image_of(row | named)) == list(named.values()) * ("ImageId" in named)
