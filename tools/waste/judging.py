@@ -108,14 +108,8 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         found.verdicts.append(Verdict(row, waste, _word(kind.id(row, sight.at)), sight.used, created))
     except Young:
         return _too_new(check, row, found)
-    except Gone as error:
-        if error.row is row:
-            return "gone: it was deleted while the scan ran"
-        _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
-        return f"unresolved: {error}"
     except Unresolved as error:
-        _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
-        return f"unresolved: {error}"
+        return _unresolved(check, row, error, found)
     except Blind as error:
         call, reason = error.call, why(error.error)
     except ODD as error:
@@ -125,6 +119,13 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
         return "waste"
     _gap(found.unread, (call, reason), call, reason).add(label_of(check, row))
     return f"unread: {call}: {reason}"
+
+
+def _unresolved(check: WasteCheck, row: Row, error: Unresolved, found: Judged) -> str:
+    if isinstance(error, Gone) and error.row is row:
+        return "gone: it was deleted while the scan ran"
+    _gap(found.unresolved, str(error), "", str(error)).add(label_of(check, row))
+    return f"unresolved: {error}"
 
 
 def _in_use(check: WasteCheck, row: Row, at: Scope) -> str:

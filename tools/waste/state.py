@@ -12,7 +12,19 @@ from typing import Any
 
 from clouds.errors import ApiDisabled
 from clouds.models import Scope
-from clouds.models.waste import Detail, Listing, Metric, Reading, Row, Seen, Unresolved, Unseen, Waste, WasteCheck, before
+from clouds.models.waste import (
+    Detail,
+    Listing,
+    Metric,
+    Reading,
+    Row,
+    Seen,
+    Unresolved,
+    Unseen,
+    Waste,
+    WasteCheck,
+    before,
+)
 from tools.waste.inventory import Held, there
 from tools.waste.judging import Judged, Verdict
 from tools.waste.reading import ODD, Ask, Box, depths

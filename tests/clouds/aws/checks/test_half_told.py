@@ -246,5 +246,5 @@ def test_without_a_field_that_is_always_sent_nobody_knows(
 def test_what_starts_from_an_image_that_it_does_not_name_is_not_taken_for_nothing(row: dict[str, Any]) -> None:
     with pytest.raises(KeyError):
         image_of(row)
-    named = {"LaunchTemplateData": {}} if "LaunchTemplateId" in row else {"ImageId": "ami-1"}
+    named: dict[str, Any] = {"LaunchTemplateData": {}} if "LaunchTemplateId" in row else {"ImageId": "ami-1"}
     assert list(image_of(row | named)) == list(named.values()) * ("ImageId" in named)
