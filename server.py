@@ -16,6 +16,7 @@ option: 5 the findings cost AMOUNT a month or more, 6 not everything could be lo
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from tools.environment import enter, version
@@ -23,6 +24,9 @@ from tools.environment import enter, version
 
 def main(argv: list[str]) -> int:
     """Run what the command line names; returns the exit status."""
+    for name in ("stdout", "stderr"):  # what the caller closed goes nowhere
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     enter(argv)
     import clouds
     from tools.shell import arguments, helped, session_of
@@ -54,4 +58,9 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    try:
+        status = main(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        status = 130
+    raise SystemExit(status)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from clouds.base import Progress
@@ -162,17 +162,20 @@ def carry_out(
 
 
 def _worked_on(ready: Ready, session: Session, progress: Progress) -> operations.Operation:
-    """An operation as any other, followed and stopped by its id, whose worker is this process."""
+    """An operation as any other, followed and stopped by its id, whose worker is this process and no other one."""
     book = session.book
-    found = book.operations.add(ready.tool.name, dict(ready.values), flags=session.flags, cwd=str(Path.cwd()))
-    progress.report(_follow(found))
+    with operations.Interrupts() as interrupts:
+        found = book.operations.add(
+            ready.tool.name, dict(ready.values), flags=session.flags, cwd="", worker=os.getpid()
+        )
+        progress.report(_follow(found))
 
-    def execute(name: str, values: Mapping[str, Any], own: operations.WorkerProgress) -> Mapping[str, Any]:
-        return work(name, values, Both(own, progress), session)
+        def execute(name: str, values: Mapping[str, Any], own: operations.WorkerProgress) -> Mapping[str, Any]:
+            with interrupts.working():
+                return work(name, values, Both(own, progress), session)
 
-    operations.run_worker(book, found.id, execute, alone=False)
-    # over, unless somebody who looks after what has no worker was quicker than we were
-    return operations.wait(book, found.id, float("inf"), progress)
+        operations.run_worker(book, found.id, execute, alone=False)
+        return book.operations.get(found.id)
 
 
 def _follow(operation: operations.Operation) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from clouds.errors import Cancelled
@@ -61,3 +64,19 @@ class Both:
         """Wait; raises Cancelled when one of them was asked to stop, at once when it is the first."""
         self._first.sleep(seconds)
         self._second.check()
+
+
+class Lines:
+    """Progress on stderr, each line once: a worker that is polled reports the same again."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, message: str, done: float | None, total: float | None) -> None:
+        """Write a line, where it says something new."""
+        share = f"{done:.0f} of {total:.0f}" if done is not None and total else ""
+        line = message if not share or share in message else f"{message} ({share})"
+        if line != self._last:
+            with suppress(OSError):  # nobody reads it (any more): the work goes on
+                print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
+        self._last = line

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,11 +183,12 @@ def work(session: Session, rest: tuple[str, ...]) -> int:
 def refresh(session: Session, options: Options, rebuild: Callable[..., tuple[str, ...]]) -> int:
     """Rebuild the price table of one cloud; nothing is written unless every section was read."""
     from tools import faults
+    from tools.progress import Lines
 
     if len(options.rest) != 1:
         print("refresh-prices takes one cloud", file=sys.stderr)
         return 2
-    saying = _Saying()
+    saying = Lines()
     try:
         lines = rebuild(
             options.rest[0], session.home, bundled=options.bundled, report=lambda text: saying(text, None, None)
@@ -206,7 +206,7 @@ def run(session: Session, options: Options) -> int:
         return _list_tools(options)
     from tools import NAMES, calling
     from tools import tool as tool_named
-    from tools.progress import CallProgress
+    from tools.progress import CallProgress, Lines
     from tools.registry import Effect
 
     if not options.rest:
@@ -226,7 +226,7 @@ def run(session: Session, options: Options) -> int:
         return 4
     if isinstance(prepared, calling.Outcome):
         return _print(prepared, options)
-    progress = CallProgress(_Saying() if sys.stderr.isatty() or not options.as_json else None)
+    progress = CallProgress(Lines() if sys.stderr.isatty() or not options.as_json else None)
     here = prepared.tool.effect is Effect.READ  # what changes something outlives a terminal that is closed
     try:
         outcome = calling.carry_out(prepared, session, progress, wait=WAIT, here=here)
@@ -274,27 +274,18 @@ def _list_tools(options: Options) -> int:
     return 0
 
 
-class _Saying:
-    """Progress on stderr, each line once: a worker that is polled reports the same again."""
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def __call__(self, message: str, done: float | None, total: float | None) -> None:
-        share = f"{done:.0f} of {total:.0f}" if done is not None and total else ""
-        line = message if not share or share in message else f"{message} ({share})"
-        if line != self._last:
-            print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
-        self._last = line
-
-
 def _print(outcome: Any, options: Options) -> int:
-    _out(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
-    return 1 if outcome.failed else 0
+    written = _out(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
+    return 0 if written and not outcome.failed else 1
 
 
-def _out(text: str) -> None:
+def _out(text: str) -> bool:
+    """False where the answer could not be written; `| head` that has seen enough is no failure."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:  # `| head` has seen enough; what is left goes nowhere, the exit status stays
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
+        if not isinstance(error, BrokenPipeError):
+            print(f"The answer could not be written: {error.strerror}.", file=sys.stderr)
+            return False
+    return True

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -193,3 +195,43 @@ def test_an_interrupted_command_that_only_reads_says_that_nothing_was_changed_an
     assert shell.run(session, options) == 130
     assert "Interrupted. It only read: nothing was changed." in capfd.readouterr().err
     assert [each.state for each in session.book.operations.recent()] == ["cancelled"]
+
+
+class Full(io.StringIO):
+    """A file on a disk without room."""
+
+    def write(self, _: str) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_progress_that_cannot_be_written_stops_no_work(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert run("--clouds", "local", "call", "check_quota", "cloud=local", "accelerator=L4") == 0
+    assert "L4" in capfd.readouterr().out
+    assert [each.state for each in Book(home()).operations.recent()] == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (errno.ENOSPC, 1, "The answer could not be written: No space left on device."),
+        (errno.EPIPE, 0, ""),
+    ],
+)
+def test_an_answer_that_cannot_be_written_is_a_failure_and_one_that_nobody_reads_to_the_end_is_none(
+    error: int, status: int, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: Any
+) -> None:
+    with (tmp_path / "out").open("w") as out:
+
+        class Broken(Full):
+            def write(self, _: str) -> NoReturn:
+                raise OSError(error, os.strerror(error))
+
+            def fileno(self) -> int:
+                return out.fileno()
+
+        monkeypatch.setattr(sys, "stdout", Broken())
+        assert run("call", "list_runs") == status
+    assert capfd.readouterr().err.strip() == words

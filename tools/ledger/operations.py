@@ -58,8 +58,13 @@ class Operations:
     def __init__(self, store: Store, journal: Journal) -> None:
         self._store, self._journal = store, journal
 
-    def add(self, tool: str, arguments: Mapping[str, Any], *, flags: tuple[str, ...], cwd: str) -> Operation:
-        """Queue a call; its id is like `op-7f3a`. Raises InvalidInput for a secret or for too much."""
+    def add(
+        self, tool: str, arguments: Mapping[str, Any], *, flags: tuple[str, ...], cwd: str, worker: int | None = None
+    ) -> Operation:
+        """Queue a call; its id is like `op-7f3a`. Raises InvalidInput for a secret or for too much.
+
+        `worker`: the process that will work on it, and no other one: such a call has no `cwd` to be resumed in.
+        """
         text, now = encode(arguments), self._journal.now()
         if len(text) > ARGUMENTS_LIMIT:
             raise InvalidInput(
@@ -74,9 +79,11 @@ class Operations:
             database.execute(
                 "INSERT INTO operations (id, tool, arguments, flags, cwd, state, heartbeat, created) "
                 "VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)",
-                (found, tool, text, encode(flags), cwd, now, now),
+                (found, tool, text, encode(flags), "" if worker else cwd, now, now),
             )
             self._journal.note(database, "operation queued", operation=found, detail=tool)
+            if worker is not None:
+                self.employ(database, found, worker, process_created(worker))
         return self.get(found)
 
     def get(self, operation: str) -> Operation:

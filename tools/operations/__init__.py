@@ -8,12 +8,14 @@ run_worker   the body of a worker
 from __future__ import annotations
 
 from tools.ledger.operations import Operation
+from tools.operations.interrupts import Interrupts
 from tools.operations.launch import PROGRAM, cancel, find, log_file, resume, start
 from tools.operations.waiting import wait
 from tools.operations.worker import WorkerProgress, run_worker
 
 __all__ = [
     "PROGRAM",
+    "Interrupts",
     "Operation",
     "WorkerProgress",
     "cancel",

@@ -117,6 +117,8 @@ def _end_instead(book: Book, operation: Operation) -> tuple[Any, Mapping[str, An
     """How an operation without a worker ends without another one; None when it shall have one."""
     if operation.attempt == 0:
         return ("cancelled", fault(Cancelled())) if operation.cancel_requested else None
+    if not operation.cwd:
+        return ("cancelled", fault(Cancelled())) if operation.cancel_requested else ("failed", _abandoned(operation))
     log = log_file(book, operation.id)
     if operation.attempt >= ATTEMPTS:
         return "failed", {
@@ -134,6 +136,16 @@ def _end_instead(book: Book, operation: Operation) -> tuple[Any, Mapping[str, An
             "sent": True,
         }
     return None
+
+
+def _abandoned(operation: Operation) -> Mapping[str, Any]:
+    """What became of work that a command did itself, as whoever it was signed in as: nobody else goes on with it."""
+    return {
+        "kind": "unexpected",
+        "what": f"the command that did {operation.tool} ended before it had (last sign of life {operation.heartbeat})",
+        "next": "It only read, and nothing was changed: make the same call again.",
+        "sent": True,
+    }
 
 
 def _spawn(book: Book, database: sqlite3.Connection, operation: Operation, program: tuple[str, ...]) -> None:

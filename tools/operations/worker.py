@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 from clouds.errors import Cancelled, CloudError
@@ -33,7 +34,6 @@ class WorkerProgress:
         self._stop, self._ended = threading.Event(), threading.Event()
         self._terminated = False
         self._said: tuple[str, float | None, float | None] | None = None
-        self._before: Any = None
         self._thread = threading.Thread(target=self._carry, name="progress", daemon=True)
 
     def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
@@ -52,20 +52,18 @@ class WorkerProgress:
         if self._stop.wait(seconds):
             raise Cancelled
 
-    def begin(self) -> None:
-        """Start carrying. A SIGTERM is a cancel from now on."""
+    def begin(self, *, signals: bool = True) -> None:
+        """Start carrying. With `signals` a SIGTERM is a cancel from now on."""
         if self._book.operations.should_stop(self.operation, self._pid):
             self._stop.set()
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGTERM, self._terminate)
+        if signals and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self._terminate)
         self._thread.start()
 
     def end(self) -> None:
-        """Stop carrying; the last report is written, and SIGTERM is again what it was."""
+        """Stop carrying; the last report is written."""
         self._ended.set()
         self._thread.join()
-        if self._before is not None:
-            signal.signal(signal.SIGTERM, self._before)
 
     def _terminate(self, _number: int, _frame: object) -> None:
         # Only a plain flag: setting an Event here could wait for a lock that the interrupted code holds.
@@ -86,7 +84,7 @@ class WorkerProgress:
                 if said is not None:
                     written, reported = said, now
             except CloudError as error:  # another process holds the file: the next tick tries again
-                print(f"progress was not written: {error}", file=sys.stderr)
+                _say(f"progress was not written: {error}")
             if last:
                 return
 
@@ -94,7 +92,7 @@ class WorkerProgress:
 def run_worker(book: Book, operation: str, execute: Execute, *, alone: bool = True) -> int:
     """Carry one operation out and write down how it ended; returns the exit code of the process.
 
-    `alone` is false where the process that works is the one that asked, and tells a person itself what went wrong.
+    `alone` is false where the process that works is the one that asked: it hears signals and tells a person itself.
 
     0 it ended (well or not), 3 there was nothing to do: it is over, not known, or another worker has it.
     A KeyboardInterrupt, which only a worker at a terminal gets, is a cancel and raised again once that is written.
@@ -102,11 +100,11 @@ def run_worker(book: Book, operation: str, execute: Execute, *, alone: bool = Tr
     pid = os.getpid()
     found = book.operations.claim(operation, pid)
     if found is None:
-        print(f"{operation}: nothing to do here", file=sys.stderr)
+        _say(f"{operation}: nothing to do here")
         return 3
     book.journal.operation = operation
     progress = WorkerProgress(book, operation, found.attempt)
-    progress.begin()
+    progress.begin(signals=alone)
     state: Literal["done", "failed", "cancelled"] = "failed"
     result: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
@@ -128,7 +126,7 @@ def run_worker(book: Book, operation: str, execute: Execute, *, alone: bool = Tr
         _log(wrong)
         ours = book.operations.finish(operation, pid, "failed", error=fault(wrong))
     if not ours:
-        print(f"{operation}: another worker has taken over; this one's result was left out", file=sys.stderr)
+        _say(f"{operation}: another worker has taken over; this one's result was left out")
     if interrupted is not None:
         raise interrupted
     return 0
@@ -137,4 +135,10 @@ def run_worker(book: Book, operation: str, execute: Execute, *, alone: bool = Tr
 def _log(error: BaseException) -> None:
     """The type and place of an exception into the operation's log, without its text, which may hold a secret."""
     told = fault(error)
-    print(f"{told['kind']}: {told['what']}", file=sys.stderr)
+    _say(f"{told['kind']}: {told['what']}")
+
+
+def _say(words: str) -> None:
+    """Into the log; a log that cannot be written (a full disk, a closed pipe) keeps no operation from its end."""
+    with suppress(OSError, ValueError):
+        print(words, file=sys.stderr)

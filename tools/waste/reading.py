@@ -42,8 +42,7 @@ class Box:
     """Rows of which the cloud said, when it was asked about them, that they are not there (any more)."""
     open: int = 0
     asked: bool = False
-    answered: bool = False
-    """Whether anything asked for it was answered, and not refused."""
+    answered: bool = False  # anything asked for it, and not refused
     restricted: bool = False
     kept: list[Row] = field(default_factory=list)
     """Parents that were asked for, kept alive because they are known by identity."""

@@ -211,3 +211,25 @@ def test_an_operation_that_does_not_exist_is_said_not_to(book: Book) -> None:
     assert find(book, "op-0000") is None
     with pytest.raises(NotFound, match="none of that id"):
         cancel(book, "op-0000")
+
+
+@pytest.mark.parametrize(("asked_to_stop", "state"), [(False, "failed"), (True, "cancelled")])
+def test_nobody_goes_on_with_what_a_command_did_itself(asked_to_stop: bool, state: str, book: Book) -> None:
+    gone = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    operation = book.operations.add("scan_waste", {}, flags=(), cwd="/", worker=gone.pid)
+    assert (operation.pid, operation.attempt, operation.cwd) == (gone.pid, 1, "")
+    gone.wait()
+    if asked_to_stop:
+        book.operations.request_cancel(operation.id)
+    (ended,) = resume(book, program=("/no/such",))
+    assert (ended.state, ended.attempt) == (state, 1)
+    if not asked_to_stop:
+        assert ended.error["what"].startswith("the command that did scan_waste ended before it had (last sign of life ")
+
+
+def test_what_a_command_does_itself_is_its_own_while_it_lives(book: Book) -> None:
+    operation = book.operations.add("scan_waste", {}, flags=(), cwd="/", worker=os.getpid())
+    assert resume(book, program=("/no/such",)) == ()
+    claimed = book.operations.claim(operation.id, os.getpid())
+    assert claimed is not None
+    assert (claimed.state, claimed.attempt) == ("running", 1)
