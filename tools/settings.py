@@ -89,7 +89,7 @@ class Settings:
     def load(cls, environment: Mapping[str, str] | None = None, project: Path | None = None) -> Settings:
         """Read all sources. Raises InvalidInput naming the setting, its source and what is allowed."""
         environment = os.environ if environment is None else environment
-        project = project or Path(environment.get("CLAUDE_PROJECT_DIR") or Path.cwd())
+        project = project or Path(environment.get("CLAUDE_PROJECT_DIR") or _here())
         file = _read(project / FILE)
         values = {}
         for name, (reader, default, meaning) in KNOWN.items():
@@ -106,6 +106,14 @@ class Settings:
 def _given(text: str | None) -> str | None:
     """A plugin setting that was left empty arrives as its unexpanded placeholder."""
     return None if text is None or text.startswith("${") else text
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        fix = "Change into another folder and start again."
+        raise InvalidInput("project", "the folder that this was started in is gone", fix=fix) from None
 
 
 def _read(path: Path) -> Mapping[str, Any]:

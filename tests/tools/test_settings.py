@@ -80,3 +80,11 @@ def test_a_number_that_is_none_or_too_large_is_refused_with_what_is_taken(
     with pytest.raises(InvalidInput, match=words) as told:
         Settings.load({}, tmp_path)
     assert fix in told.value.fix
+
+
+def test_a_folder_that_is_gone_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(InvalidInput, match="the folder that this was started in is gone"):
+        Settings.load({})
