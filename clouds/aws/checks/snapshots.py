@@ -20,7 +20,7 @@ from clouds.aws.checks.ec2_reads import (
     VOLUMES,
     volume_key,
 )
-from clouds.aws.checks.steps import gone, step
+from clouds.aws.checks.steps import MARK, gone, step
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Listing, Meter, Row, Seen, Waste, WasteCheck
 
@@ -76,7 +76,8 @@ def _orphan(row: Row, seen: Seen) -> Waste | None:
         return None
     size = stored_gib(row)
     return Waste(
-        reason=f"its volume {source} is gone; up to {size:,.0f} GiB are stored",
+        reason=f"its volume {source} is gone; up to {size:,.0f} GiB are stored"
+        + ("; modelrig made it before deleting the volume, as its only backup" if MARK in words.tags(row) else ""),
         meters=(Meter("ebs-snapshot/standard", "GiB-month", round(size, 9)),),
         bound="at most",
         evidence={"volume": source, "GiB at most": round(size, 2), "description": row.get("Description", "")[:100]},

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from clouds.aws.checks.snapshots import image_of
+from clouds.aws.checks.steps import MARK
 from clouds.replay import Fixture, Scenario
 from tests.clouds.aws.checks.stage import Account, waste
 from tests.clouds.aws.checks.test_old_answers import without
@@ -248,3 +249,11 @@ def test_what_starts_from_an_image_that_it_does_not_name_is_not_taken_for_nothin
         image_of(row)
     named: dict[str, Any] = {"LaunchTemplateData": {}} if "LaunchTemplateId" in row else {"ImageId": "ami-1"}
     assert list(image_of(row | named)) == list(named.values()) * ("ImageId" in named)
+
+
+@pytest.mark.parametrize(("key", "told"), [(MARK, True), ("team", False)])
+def test_a_backup_that_a_cleanup_made_is_said_to_be_one(key: str, told: bool, account: Account) -> None:
+    (found,) = account.scan(
+        "snapshot-orphan", changed("snapshot-orphan", {"SnapshotId+Tags": [{"Key": key, "Value": "x"}]})
+    ).findings
+    assert ("modelrig made it before deleting the volume" in found.reason) is told
