@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,8 +17,11 @@ SUPERVISOR = "clouds.local.supervisor"
 MARK = "MODELRIG_LOCAL_ENGINE"
 """The variable in an engine's environment (and its children's) that says whose it is: see `mark`."""
 ROOT = Path(__file__).resolve().parents[2]
-_RAW = (("cmdline", SUPERVISOR.encode()), ("environ", MARK.encode()))
 _PART = 128 * 1024
+_LOOKS, _PAUSE, _YOUNG = 20, 0.005, 5.0
+"""How often and how long apart, in seconds, a process without words is looked at, and how young it has to be."""
+_PASSES = 4
+"""How often all are looked at, at most, while some end meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -85,40 +87,92 @@ def scan(home: Path, name: str | None = None) -> tuple[Found, ...]:
     return tuple(sorted(found, key=lambda each: (each.role != "supervisor", each.created)))
 
 
-def live() -> Iterator[Found]:
-    """Every live process of ours, whatever its home."""
+def live() -> tuple[Found, ...]:
+    """Every live process of ours, whatever its home.
+
+    A supervisor goes on in a fork of itself. One that ends while we look may have left a process that was not yet there
+    when we listed them, so that we look again; and of the two, while both are there, the fork is the one that stays.
+    """
+    known: set[int] = set()
+    for _ in range(_PASSES):
+        found, ended = _look_at_all()
+        if ended <= known:
+            break
+        known |= ended
+    supervisors = sorted((each for each in found if each.role == "supervisor"), key=lambda one: (one.created, one.pid))
+    forks = {each.started: each.pid for each in supervisors}
+    return tuple(each for each in found if each.role == "engine" or forks[each.started] == each.pid)
+
+
+def _look_at_all() -> tuple[list[Found], set[int]]:
+    """What is ours, and the pids of what ended, or had just ended, when it was looked at."""
     import psutil
 
+    found, ended = [], set()
     for pid in psutil.pids():
-        if _worth_a_look(pid):
-            with suppress(psutil.Error):
-                found = _look(psutil.Process(pid))
-                if found is not None:
-                    yield found
+        try:
+            if not _worth_a_look(pid):
+                continue
+            ours = _look(psutil.Process(pid))
+        except (psutil.Error, OSError):
+            ended.add(pid)
+            continue
+        if ours is not None:
+            found.append(ours)
+        elif sys.platform == "linux":  # elsewhere each of them is worth a look
+            ended.add(pid)
+    return found, ended
 
 
 def _worth_a_look(pid: int) -> bool:
-    """False when the raw bytes already say that it is not ours, as of nearly all: half of the time of a scan."""
+    """False when the raw bytes already say that it is not ours, as of nearly all: half of the time of a scan.
+
+    Raises ProcessLookupError where it has ended.
+    """
     if sys.platform != "linux":
         return True
-    return any(_holds(f"/proc/{pid}/{name}", word) for name, word in _RAW)
+    words = _raw(f"/proc/{pid}/cmdline")
+    for _ in range(_LOOKS):
+        if words or not _begins(pid):
+            break
+        time.sleep(_PAUSE)
+        words = _raw(f"/proc/{pid}/cmdline")
+    return SUPERVISOR.encode() in words or MARK.encode() in _raw(f"/proc/{pid}/environ")
 
 
-def _holds(path: str, word: bytes) -> bool:
-    """Whether a file of the system holds this word. By its descriptor: a file object takes half as long again."""
+def _begins(pid: int) -> bool:
+    """Whether a process is becoming another program: for a moment the system shows the words of neither.
+
+    Whoever started it goes on as soon as its pipe closes, which is before that (Linux 6.1, `begin_new_exec`). Raises
+    ProcessLookupError where it has ended in the last seconds.
+    """
+    if sys.platform != "linux" or os.getsid(pid) == 0:  # a thread of the kernel's, as half of all are, has no words
+        return False
+    state, *words = _raw(f"/proc/{pid}/stat").rpartition(b")")[2].split() or [b"Z"]
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(words[18]) / os.sysconf("SC_CLK_TCK") if words else 0.0
+    if state in b"ZX" and age < _YOUNG:
+        raise ProcessLookupError
+    return state not in b"ZX" and age < _YOUNG
+
+
+def _raw(path: str) -> bytes:
+    """A file of a process; empty where it is somebody else's. Raises FileNotFoundError or ProcessLookupError.
+
+    By its descriptor: a file object takes half as long again.
+    """
     try:
         file = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False  # ended meanwhile, or somebody else's
+    except PermissionError:
+        return b""
     try:
         read = part = os.read(file, _PART)
         while len(part) == _PART:
             read += (part := os.read(file, _PART))
-    except OSError:
-        return False
+    except PermissionError:
+        return b""
     finally:
         os.close(file)
-    return word in read
+    return read
 
 
 def look(pid: int, created: float, start: str) -> Found | None:

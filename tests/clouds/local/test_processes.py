@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from clouds.local import processes
 
@@ -13,11 +19,60 @@ def test_a_word_is_found_wherever_it_is_in_a_long_file(tmp_path: Path) -> None:
     file = tmp_path / "environ"
     for before in (0, part - 5, part, 2 * part - 5, 2 * part):
         file.write_bytes(b"\0" * before + word + b"\0")
-        assert processes._holds(str(file), word), before
+        assert word in processes._raw(str(file)), before
     file.write_bytes(b"\0" * 2 * part + word[:-1])
-    assert not processes._holds(str(file), word)
+    assert word not in processes._raw(str(file))
 
 
-def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
-    assert not processes._holds(str(tmp_path / "gone"), b"word")
-    assert not processes._holds(str(tmp_path), b"word")
+HANDING_ON = """
+import os, time
+for _ in range(8):
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    time.sleep(0.02)
+time.sleep(20)
+"""
+"""As a supervisor begins, eight times over: it goes on in a fork of itself, and ends."""
+
+
+def test_a_supervisor_that_goes_on_in_a_fork_of_itself_is_one_at_every_moment(tmp_path: Path) -> None:
+    package = tmp_path / "clouds" / "local" / "supervisor"
+    package.mkdir(parents=True)
+    (package / "__main__.py").write_text(HANDING_ON)
+    command = processes.command(processes.Started(str(tmp_path), "one", "d-20261130-0001", "0123456789abcdef"))
+    first = subprocess.Popen(command, env={"PYTHONPATH": str(tmp_path)}, start_new_session=True)
+    seen: list[int] = []
+    try:
+        first.wait(20)
+        ends = time.monotonic() + 0.25
+        while time.monotonic() < ends:
+            found = processes.scan(tmp_path)
+            assert len(found) == 1, seen
+            seen.append(found[0].pid)
+    finally:
+        processes.end(processes.scan(tmp_path), hard=True)
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 2
+
+
+def test_a_process_without_words_is_waited_for_while_it_becomes_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system shows of a process that is becoming another program can only be made up here."""
+    answers = iter([b"", b"", processes.SUPERVISOR.encode()])
+    raw = processes._raw
+    monkeypatch.setattr(processes, "_raw", lambda path: next(answers) if path.endswith("cmdline") else raw(path))
+    child = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert processes._worth_a_look(child.pid)
+    finally:
+        child.communicate()
+
+
+def test_a_process_that_has_just_ended_is_told_from_one_that_is_not_ours() -> None:
+    child = subprocess.Popen([sys.executable, "-S", "-c", ""], stdout=subprocess.PIPE)
+    child.stdout.read()  # type: ignore[union-attr]
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(ProcessLookupError):
+        processes._worth_a_look(child.pid)
+    assert not processes._worth_a_look(os.getpid())
+    child.communicate()
