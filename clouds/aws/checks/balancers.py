@@ -22,14 +22,6 @@ HEALTH = Detail(
     rows="TargetHealthDescriptions",
     when=lambda row: bool(row["LoadBalancerArns"]),
 )
-LISTENERS = Detail(
-    BALANCERS,
-    "elbv2",
-    "DescribeListeners",
-    lambda rows, _at: {"LoadBalancerArn": rows[0]["LoadBalancerArn"]},
-    rows="Listeners",
-    when=lambda row: row["Type"] == "application",
-)
 
 
 def by_balancer(row: Row) -> Iterable[Any]:
@@ -38,19 +30,27 @@ def by_balancer(row: Row) -> Iterable[Any]:
 
 
 def _without_target(row: Row, seen: Seen) -> bool:
-    """Whether no target is registered in any group of a balancer, which the row or a listener of it names."""
+    """Whether no target is registered in any group of a balancer."""
     groups = seen.index(TARGET_GROUPS, by_balancer).get(row["LoadBalancerArn"], ())
     return not any(seen.of(HEALTH, group) for group in groups)
 
 
+LISTENERS = Detail(
+    BALANCERS,
+    "elbv2",
+    "DescribeListeners",
+    lambda rows, _at: {"LoadBalancerArn": rows[0]["LoadBalancerArn"]},
+    rows="Listeners",
+    when=lambda row: row["Type"] == "application",
+    after=(HEALTH, TARGET_GROUPS),
+    needed=_without_target,
+)
 RULES = Detail(
     LISTENERS,
     "elbv2",
     "DescribeRules",
     lambda rows, _at: {"ListenerArn": rows[0]["ListenerArn"]},
     rows="Rules",
-    after=(HEALTH, TARGET_GROUPS),
-    needed=_without_target,
 )
 BALANCER = Kind(
     name="load balancer",
