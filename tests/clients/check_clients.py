@@ -129,8 +129,12 @@ class Bench:
 def claude(program: str, bench: Bench, report: Report) -> None:
     """Validation, the clone, and the first start of an installed plugin by pip and by uv."""
     for what in ("", ".claude-plugin/plugin.json"):
-        ran = bench.run(program, "plugin", "validate", str(bench.plugin / what), "--strict", "--profile", "directory")
-        report.check(f"claude plugin validate {what or '.'} --strict", ok=ran.status == 0, said=ran.text)
+        words, strict = ("plugin", "validate", str(bench.plugin / what)), ["--strict", "--profile", "directory"]
+        ran = bench.run(program, *words, *strict)
+        if "unknown option" in ran.text:  # 2.1.197, which npm takes for node 20, warns of the icon that later ones want
+            strict.clear()
+            ran = bench.run(program, *words)
+        report.check(" ".join(("claude plugin validate", what or ".", *strict)), ok=ran.status == 0, said=ran.text)
     ran = bench.run(program, "mcp", "list", cwd=bench.plugin)
     report.check("claude mcp list in an opened clone names the server", ok="modelrig" in ran.text, said=ran.text)
     ran = bench.run(program, "--plugin-dir", str(ROOT), "mcp", "list")
