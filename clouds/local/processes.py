@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _PART = 128 * 1024
 _LOOKS, _PAUSE, _YOUNG = 20, 0.005, 5.0
 """How often and how long apart, in seconds, a process without words is looked at, and how young it has to be."""
+_KERNEL = 0x00200000
+"""PF_KTHREAD: a thread of the kernel's, which never has words (Linux, include/linux/sched.h; proc_pid_stat(5), 9)."""
 _PASSES = 4
 """How often all are looked at, at most, while some end meanwhile."""
 
@@ -146,13 +148,15 @@ def _begins(pid: int) -> bool:
     Whoever started it goes on as soon as its pipe closes, which is before that (Linux 6.1, `begin_new_exec`). Raises
     ProcessLookupError where it has ended in the last seconds.
     """
-    if sys.platform != "linux" or os.getsid(pid) == 0:  # a thread of the kernel's, as half of all are, has no words
+    if sys.platform != "linux":
         return False
     state, *words = _raw(f"/proc/{pid}/stat").rpartition(b")")[2].split() or [b"Z"]
     age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(words[18]) / os.sysconf("SC_CLK_TCK") if words else 0.0
-    if state in b"ZX" and age < _YOUNG:
+    if age >= _YOUNG:
+        return False
+    if state in (b"Z", b"X"):
         raise ProcessLookupError
-    return state not in b"ZX" and age < _YOUNG
+    return not int(words[5]) & _KERNEL
 
 
 def _raw(path: str) -> bytes:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,16 +57,44 @@ def test_a_supervisor_that_goes_on_in_a_fork_of_itself_is_one_at_every_moment(tm
     assert len(set(seen)) > 2
 
 
-def test_a_process_without_words_is_waited_for_while_it_becomes_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the system shows of a process that is becoming another program can only be made up here."""
-    answers = iter([b"", b"", processes.SUPERVISOR.encode()])
-    raw = processes._raw
+@pytest.fixture
+def waiting() -> Iterator[int]:
+    """The pid of a process that has just started, and waits."""
+    child = subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    yield child.pid
+    child.communicate()
+
+
+@pytest.mark.parametrize("session", ["its own", "outside of the container"])
+def test_a_process_without_words_is_waited_for_while_it_becomes_another(
+    session: str, waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system shows of a process that is becoming another program can only be made up here.
+
+    In a container the session of what was started from outside is shown as 0, as a kernel thread's is everywhere.
+    """
+    answers, raw = iter([b"", b"", processes.SUPERVISOR.encode()]), processes._raw
+    if session != "its own":
+        monkeypatch.setattr(os, "getsid", lambda pid: 0)
     monkeypatch.setattr(processes, "_raw", lambda path: next(answers) if path.endswith("cmdline") else raw(path))
-    child = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
-    try:
-        assert processes._worth_a_look(child.pid)
-    finally:
-        child.communicate()
+    assert processes._worth_a_look(waiting)
+
+
+def test_a_kernel_thread_never_has_words_and_is_not_waited_for(waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, raw = iter([b""]), processes._raw
+
+    def shown(path: str) -> bytes:
+        if path.endswith("cmdline"):
+            return next(answers)
+        if not path.endswith("stat"):
+            return raw(path)
+        name, _, words = raw(path).rpartition(b") ")
+        state, *numbers = words.split()
+        numbers[5] = b"%d" % (int(numbers[5]) | processes._KERNEL)
+        return name + b") " + b" ".join([state, *numbers])
+
+    monkeypatch.setattr(processes, "_raw", shown)
+    assert not processes._worth_a_look(waiting)
 
 
 def test_a_process_that_has_just_ended_is_told_from_one_that_is_not_ours() -> None:
