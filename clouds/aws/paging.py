@@ -1,7 +1,9 @@
-"""Watches the pages of one answer: one that comes twice, or that never ends, is an error and not an answer.
+"""Watches the pages of one answer: one that comes twice, that never ends or that is none is an error, not an answer.
 
 botocore notices only a token that is the same as the one right before it. A page that is repeated under another token
-would be counted twice, and tokens that go on for ever would be followed for ever.
+would be counted twice, and tokens that go on for ever would be followed for ever. EC2 sends each list, also an empty
+one, in every answer (all recorded ones, and its API reference, 2026-11): a page without is broken and not empty. Other
+services leave out empty lists.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ class Watch:
     def page(self, values: Iterable[Any]) -> None:
         """One more page: what it holds; its lists are its rows."""
         self._pages += 1
+        values = list(values)
+        if self._call.service == "ec2" and self._call.operation[:8] == "Describe" and all(v is None for v in values):
+            raise self.unexpected("a page without its list")
         lists = [value for value in values if isinstance(value, list) and value]
         self._empty = 0 if lists else self._empty + 1
         if self._pages > MOST or self._empty > MOST_EMPTY:

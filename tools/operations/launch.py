@@ -115,10 +115,12 @@ def _employ(book: Book, operation: str, program: tuple[str, ...]) -> Operation:
 
 def _end_instead(book: Book, operation: Operation) -> tuple[Any, Mapping[str, Any]] | None:
     """How an operation without a worker ends without another one; None when it shall have one."""
+    if operation.cancel_requested and (operation.attempt == 0 or not operation.cwd):
+        return "cancelled", fault(Cancelled())
     if operation.attempt == 0:
-        return ("cancelled", fault(Cancelled())) if operation.cancel_requested else None
+        return None
     if not operation.cwd:
-        return ("cancelled", fault(Cancelled())) if operation.cancel_requested else ("failed", _abandoned(operation))
+        return "failed", _abandoned(operation)
     log = log_file(book, operation.id)
     if operation.attempt >= ATTEMPTS:
         return "failed", {

@@ -9,7 +9,7 @@ from typing import Any
 
 from clouds.errors import ApiDisabled, CloudError, NotFound, NotOffered
 from clouds.models import Scope
-from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row
+from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row, before
 from tools.waste.rows import extract
 
 NOT_APPLICABLE = (ApiDisabled, NotOffered)
@@ -289,12 +289,15 @@ def moment(value: Any) -> datetime | None:
 
 
 def depths(readings: Iterable[Reading]) -> dict[Reading, int]:
-    """How many further reads wait for each: what a chain still has before it."""
+    """How many further reads wait for each, one after the other: what a chain still has before it."""
     found: dict[Reading, int] = {}
+
+    def reach(read: Reading, length: int) -> None:
+        if found.get(read, -1) < length:
+            found[read] = length
+            for each in before(read):
+                reach(each, length + 1)
+
     for read in readings:
-        length, each = 0, read
-        found.setdefault(each, 0)
-        while not isinstance(each, Listing):
-            each, length = each.of, length + 1
-            found[each] = max(found.get(each, 0), length)
+        reach(read, 0)
     return found

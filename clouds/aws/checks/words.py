@@ -145,9 +145,12 @@ def lost(answer: Any) -> Sequence[str]:
 
     ECS gives `failures` (reason, arn), OpenSearch Serverless `collectionErrorDetails` (botocore 1.44.8 models). An ECS
     service of an old id, which does not name its cluster, may be in another cluster than the one asked: it is lost.
+    An image's permissions are listed also where there are none (DescribeImageAttribute's reference, 2026-11).
     """
     if not isinstance(answer, Mapping):
         return ()
+    if "ImageId" in answer and "LaunchPermissions" not in answer:
+        return ("no launchPermission",)
     told = [
         (each.get("reason") or each.get("errorCode") or "no reason", each.get("arn") or each.get("id") or "")
         for word in ("failures", "collectionErrorDetails")

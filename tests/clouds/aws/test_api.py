@@ -109,6 +109,21 @@ def test_tokens_that_never_end_are_not_followed_for_ever(call: Call, monkeypatch
     assert len(tape.sent) == 4
 
 
+VOLUMES = Call("ec2", "DescribeVolumes")
+ADDRESSES = Call("ec2", "DescribeAddresses")
+
+
+@pytest.mark.parametrize("call", [VOLUMES, ADDRESSES], ids=["a paginator of botocore", "one page"])
+def test_an_answer_of_ec2_without_its_list_is_broken_and_not_empty(call: Call) -> None:
+    with pytest.raises(Unexpected, match="a page without its list"):
+        connect(replay(answer(str(call), {}))).send(call, scope=OHIO)
+
+
+def test_an_empty_list_of_ec2_and_one_that_another_service_leaves_out_are_empty() -> None:
+    assert connect(replay(answer(str(VOLUMES), {"Volumes": []}))).send(VOLUMES, scope=OHIO) == {"Volumes": []}
+    assert connect(replay(answer(str(HUB), {}))).send(HUB, scope=OHIO) == {}
+
+
 def test_usage_that_says_nothing_on_two_pages_is_no_page_that_came_twice() -> None:
     usage = Call(
         "cloudwatch", "GetMetricData", {"MetricDataQueries": [], "StartTime": "2026-01-01", "EndTime": "2026-01-02"}

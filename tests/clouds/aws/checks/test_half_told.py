@@ -227,6 +227,7 @@ def test_a_size_that_aws_does_not_say_is_not_a_price_of_nothing(
         ("alb-no-targets", "elbv2.DescribeRules", "Actions"),
         ("alb-no-targets", "elbv2.DescribeLoadBalancers", "State"),
         ("alb-no-traffic", "elbv2.DescribeLoadBalancers", "State"),
+        ("ami-unused", "ec2.DescribeImageAttribute", "LaunchPermissions"),
     ],
 )
 def test_without_a_field_that_is_always_sent_nobody_knows(
