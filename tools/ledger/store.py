@@ -154,15 +154,16 @@ class Store:
         )  # fmt: skip
 
     def _explain(self, doing: str, error: sqlite3.DatabaseError) -> CloudError:
+        """In words; none says that nothing was sent, since work is written down between what it sends."""
         name, tried = _name(error), f"{doing.capitalize()} the ledger {self.path}"
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return Unreachable(
-                tried, answered=str(error), code=name, sent=False, retry_after=self._busy_seconds,
+                tried, answered=str(error), code=name, retry_after=self._busy_seconds,
                 fix=f"Another process has held it for over {self._busy_seconds:g} s: see which with `fuser` or `lsof`.",
             )  # fmt: skip
         if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
             return Unexpected(
-                tried, answered=str(error), code=name, sent=False,
+                tried, answered=str(error), code=name,
                 fix="The file was left as it is. Move it away to start a new one: list_endpoints then finds what "
                 "the clouds still run by its tags.",
             )  # fmt: skip
@@ -176,11 +177,11 @@ class Store:
             held = reserve.release(self.path)
             freed = f"{held // 1024:,} KiB kept for this were set free: repeat what ends what bills. Then free"
             return DiskFull(
-                tried, answered=str(error), code=name, sent=False,
+                tried, answered=str(error), code=name,
                 fix=f"{freed if held else 'Free'} some space where {self.path.parent} is.",
             )  # fmt: skip
         return Unexpected(
-            tried, answered=str(error), code=name, sent=False, fix=f"See whether {self.path} can be read and written."
+            tried, answered=str(error), code=name, fix=f"See whether {self.path} can be read and written."
         )
 
 
