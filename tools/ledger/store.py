@@ -163,7 +163,7 @@ class Store:
             )  # fmt: skip
         if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
             return Unexpected(
-                tried, answered=str(error), code=name,
+                tried, answered=str(error), code=name, sent=name != "SQLITE_NOTADB",  # that shows as it is opened
                 fix="The file was left as it is. Move it away to start a new one: list_endpoints then finds what "
                 "the clouds still run by its tags.",
             )  # fmt: skip
