@@ -24,7 +24,8 @@ TEXT_LIMIT = 7_500
 class Result(Record):
     """Base of every result. A field without a default is always sent; one that equals its default is left out.
 
-    So give a default only to what may be absent: a count of 0 or a `complete` of false must never disappear.
+    So give a default only to what may be absent: a count of 0 or a `complete` of false must never disappear. `rows` are
+    always sent, also when there are none: who reads them in a program would else stumble over the best answer.
     """
 
     headline: str
@@ -42,6 +43,8 @@ class Result(Record):
     def structured(self) -> dict[str, Any]:
         """The record as JSON, without what is absent; the last note says what lists nothing else gives a length of."""
         dumped: dict[str, Any] = _visible_in(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
+        if "rows" in type(self).model_fields:
+            dumped.setdefault("rows", [])
         if listed := lengths(dumped):
             dumped["notes"] = [*dumped.get("notes", ()), listed]
         return dumped

@@ -17,9 +17,9 @@ class Report(Result):
     rows: tuple[Row, ...] = ()
 
 
-def test_a_count_of_zero_and_a_false_are_sent_and_written() -> None:
+def test_a_count_of_zero_a_false_and_the_rows_of_nothing_are_sent() -> None:
     report = Report(headline="Nothing.", count=0, complete=False)
-    assert report.structured() == {"headline": "Nothing.", "count": 0, "complete": False}
+    assert report.structured() == {"headline": "Nothing.", "count": 0, "complete": False, "rows": []}
     assert report.text() == "**Nothing.**\n\ncount 0 · complete no"
 
 
