@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from clouds.aws.checks import words
@@ -52,6 +53,11 @@ THROUGHPUT_USE = usage(
 )
 
 
+_CONTEXT = re.compile(r":\d+k$")
+"""Throughput is bought for a variant by context length (`amazon.nova-2-lite-v1:0:256k`, Bedrock's guide); AWS lists one
+price for all variants of a model (`Nova2.0Lite-ProvisionedThroughput-NoCommit-ModelUnits`)."""
+
+
 def _throughput(row: Row, seen: Seen) -> Waste | None:
     if row["status"] != "InService" or seen.metric(THROUGHPUT_USE, row):
         return None
@@ -64,7 +70,9 @@ def _throughput(row: Row, seen: Seen) -> Waste | None:
     return Waste(
         reason=f"no request in 3 days; {units} model unit{'s' if units != 1 else ''} of {model}"
         + (f", committed{until}" if bound else ", no commitment"),
-        meters=(Meter(f"bedrock-provisioned/{model}/{commitment or 'no-commitment'}", "unit-hour", units),),
+        meters=(
+            Meter(f"bedrock-provisioned/{_CONTEXT.sub('', model)}/{commitment or 'no-commitment'}", "unit-hour", units),
+        ),
         evidence={"model": model, "model units": units, "commitment": commitment or "none", "ends": str(end or "")},
         blocked=f"it is committed{until} and AWS deletes none before that" if bound else "",
     )

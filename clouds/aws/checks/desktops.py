@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -33,6 +33,15 @@ DESKTOP = Kind(
 )
 
 
+def _desktop_price(about: Mapping[str, Any]) -> str:
+    """The key of its price without a licence, as of one that brings its own: the least that its bundle costs.
+
+    AWS lists bundles by the sizes of both disks and by licence; DescribeWorkspaces does not say who brings the licence.
+    """
+    sizes = "-".join(str(about.get(f"{disk}VolumeSizeGib", "unknown")) for disk in ("Root", "User"))
+    return f"workspaces/{str(about.get('ComputeTypeName', 'unknown')).lower()}/always-on/{sizes}"
+
+
 def _desktop_key(row: Row) -> Iterable[Any]:
     return [row["WorkspaceId"]]
 
@@ -54,7 +63,8 @@ def _desktop(row: Row, seen: Seen) -> Waste | None:
     kind = str(about.get("ComputeTypeName", "unknown")).lower()
     return Waste(
         reason=f"always on, and nobody connected for {words.days_since(seen, last)} days",
-        meters=(Meter(f"workspaces/{kind}/always-on", "month"),),
+        meters=(Meter(_desktop_price(about), "month"),),
+        bound="at least",
         evidence={"type": kind, "user": row.get("UserName", ""), "last connection": str(last)},
     )
 
@@ -90,8 +100,8 @@ DESKTOP_IDLE = WasteCheck(
     judge=_desktop,
     why="An always-on WorkSpace is billed by the month, used or not.",
     spares=("connected in 30 days", "stops by itself", "being made or maintained"),
-    unchecked=("why: a leave, a new colleague",),
-    meter="WorkSpaces months by compute type",
+    unchecked=("why: a leave, a new colleague", "whether AWS bills a Windows licence or applications on top"),
+    meter="WorkSpaces months by compute type and disk sizes",
     remove=_auto_stop,
     reversal="can be undone",
     recovery="It can be set to always on again; files stay.",
@@ -144,6 +154,10 @@ _SHARED = ("Shared", "PendingAcceptance", "Sharing")
 
 
 def _directory(row: Row, seen: Seen) -> Waste | None:
+    """Microsoft AD is billed by its controllers (usage type MicrosoftAD-DC-Usage), the other kinds as a whole.
+
+    The Price List says so of those: Small-Directory-Usage, "per hour for Large AD Connector per directory" (2024-10).
+    """
     if row["Stage"] != "Active" or row.get("SsoEnabled") or row["Type"] == "SharedMicrosoftAD":
         return None
     if row.get("ShareStatus") in _SHARED:
@@ -153,11 +167,12 @@ def _directory(row: Row, seen: Seen) -> Waste | None:
     if any(name in seen.index(read, by) for read, by in users):
         return None
     size = (row.get("Edition") or row.get("Size") or "unknown").lower()
-    count = row.get("DesiredNumberOfDomainControllers") or 2
+    microsoft = row["Type"] == "MicrosoftAD"
+    count = (row.get("DesiredNumberOfDomainControllers") or 2) if microsoft else 1
     return Waste(
         reason=f"no WorkSpaces, FSx, RDS or client VPN uses it ({row['Type']}, {size})",
         meters=(Meter(f"directory/{row['Type'].lower()}/{size}", "hour", count),),
-        evidence={"type": row["Type"], "size": size, "domain controllers": count},
+        evidence={"type": row["Type"], "size": size, **({"domain controllers": count} if microsoft else {})},
     )
 
 
@@ -167,7 +182,7 @@ DIRECTORY_UNUSED = WasteCheck(
     kind=DIRECTORY,
     reads=(REGISTERED, FSX_LIST, CLIENT_VPNS, DATABASES),
     judge=_directory,
-    why="A directory is billed by the hour for each domain controller.",
+    why="A directory is billed by the hour: Microsoft AD for each domain controller, the other kinds as a whole.",
     spares=(
         "registered with WorkSpaces",
         "FSx, RDS or a client VPN uses it",

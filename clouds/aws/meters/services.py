@@ -105,12 +105,13 @@ SAGEMAKER = (
 )
 """SageMaker beside its endpoints: one listing a region, shared by all of these."""
 _NO_TYPE = "no usage type of it stands in a source that could be read (2026-11-30), so nothing fetches its rate"
+_DIRECTORIES = "which usage type is of which kind and size stands in no source that could be read"
 UNMETERED: Mapping[str, str] = {
     "bedrock-provisioned/": "usage types name models in a way of their own (Nova2.0Lite), not by model id",
     "bedrock/imported-model-storage": _NO_TYPE,
     "comprehend/": _NO_TYPE,
-    "directory/adconnector/": "sources disagree whether a directory or each of its controllers is billed",
-    "directory/simplead/": "sources disagree whether a directory or each of its controllers is billed",
+    "directory/adconnector/": _DIRECTORIES,
+    "directory/simplead/": _DIRECTORIES,
     "fargate/memory-windows": "its licence is billed apart",
     "fargate/vcpu-windows": "its licence is billed apart",
     "fsx-lustre/": "its price depends on deployment, throughput tier and compression at once",
