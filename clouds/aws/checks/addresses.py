@@ -11,8 +11,10 @@ from clouds.aws.checks.ec2_reads import (
     ADDRESS,
     INSTANCES,
     INTERFACE,
+    grouped,
     instance_key,
     scheduled,
+    stopped_at,
 )
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
@@ -117,16 +119,25 @@ UNASSOCIATED = WasteCheck(
 )
 
 
+STOPPED_DAYS = 7
+"""A machine may be stopped for a night, a weekend or a week of holidays, and its address cannot be had again."""
+
+
 def _on_stopped(row: Row, seen: Seen) -> Waste | None:
     instance = row.get("InstanceId")
     if not instance or own_pool(row):
         return None
     holder = next(iter(seen.index(INSTANCES, instance_key).get(instance, ())), None)
-    if holder is None or holder["State"]["Name"] != "stopped" or scheduled(words.tags(holder)):
+    if holder is None or holder["State"]["Name"] != "stopped" or words.kept(holder):
         return None
+    tags, at = words.tags(holder), stopped_at(holder)
+    if scheduled(tags) or grouped(tags) or (at is not None and seen.now - at < timedelta(days=STOPPED_DAYS)):
+        return None
+    since = f" {words.many((seen.now - at).days, 'day')} ago" if at else ""
     return Waste(
-        reason=f"belongs to {instance}, which is stopped",
+        reason=f"belongs to {instance}, which was stopped{since}",
         meters=(IPV4,),
+        blocked="" if at else "AWS does not say when its machine was stopped: it may have been an hour ago",
         evidence={"address": row["PublicIp"], "instance": instance},
     )
 
@@ -153,15 +164,18 @@ ON_STOPPED = WasteCheck(
     reads=(INSTANCES,),
     judge=_on_stopped,
     why="The address is billed by the hour while its machine is stopped.",
-    spares=("of a running instance", "the instance is tagged with a schedule", "of an own pool (BYOIP)"),
-    unchecked=("how long the instance has been stopped: ec2-stopped judges that",),
+    spares=(
+        "of a running instance", "the instance was stopped less than 7 days ago", "of an own pool (BYOIP)",
+        "the instance is tagged with a schedule or to be kept, or is in an Auto Scaling group, EKS, ECS or EMR",
+    ),
+    unchecked=("whether somebody starts the instance once a month", "a firewall rule that names the address"),
     meter="public IPv4 hours (billed by VPC)",
     remove=_disassociate,
     reversal="cannot be undone",
     recovery="The address is lost; the instance gets another one when it starts.",
     order=64,
     steps=("ec2.DisassociateAddress", "ec2.ReleaseAddress", "ec2.DescribeAddresses"),
-)
+)  # fmt: skip
 
 
 _SERVICES = (
@@ -197,6 +211,8 @@ def _made_by_a_service(row: Row, seen: Seen) -> bool | None:
 def _interface(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "available" or row.get("Attachment") or row.get("InterfaceType", "interface") != "interface":
         return None
+    if row.get("OwnerId", seen.at.account) != seen.at.account:
+        return None  # in a shared subnet its owner sees those of the others too
     text = row.get("Description", "")
     public = bool((row.get("Association") or {}).get("PublicIp"))
     if text.startswith(_SERVICES):
@@ -232,7 +248,11 @@ UNUSED_INTERFACE = WasteCheck(
     reads=(NAT_GATEWAYS, ENDPOINTS),
     judge=_interface,
     why="It costs nothing without a public address, but keeps its subnet and security groups from being deleted.",
-    spares=("managed by a service", "of Lambda, EFS, load balancers, Kubernetes, RDS, a NAT gateway or an endpoint"),
+    spares=(
+        "managed by a service",
+        "of another account",
+        "of Lambda, EFS, load balancers, Kubernetes, RDS, a NAT gateway or an endpoint",
+    ),
     unchecked=("since when: AWS does not say",),
     meter="none, or public IPv4 hours",
     min_age=timedelta(0),

@@ -159,14 +159,16 @@ def _dimension(row: Row) -> list[dict[str, str]]:
 
 REQUESTS = usage(
     "AWS/ApplicationELB",
-    "RequestCount",
+    # A request that the balancer redirects or answers by itself chooses no target, and is in no RequestCount.
+    "RequestCount HTTP_Redirect_Count HTTP_Fixed_Response_Count",
     BALANCERS,
     by=_dimension,
     days=14,
     absent="zero",
     when=lambda row: row["Type"] == "application",
     unit="requests",
-    source="Application Load Balancer docs: RequestCount is reported when it is not zero",
+    source="Application Load Balancer docs: RequestCount counts those for which a target was chosen, the others what "
+    "is redirected or answered without one; each is reported when it is not zero",
 )
 PROCESSED = usage(
     "AWS/NetworkELB",
@@ -201,7 +203,7 @@ NO_TRAFFIC = WasteCheck(
     reads=(REQUESTS, PROCESSED),
     judge=_no_traffic,
     why="A balancer is billed by the hour, whether a request comes or not.",
-    spares=("a request or a byte in 14 days", "gateway balancers", "younger than 14 days"),
+    spares=("a request, a redirect or a byte in 14 days", "gateway balancers", "younger than 14 days"),
     unchecked=("a standby for a failover", "targets behind it that bill on their own"),
     meter="load balancer hours by type; capacity units and public IPv4 addresses not included",
     min_age=timedelta(days=14),

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from clouds.aws.checks import words
 from clouds.aws.checks.metrics import Dimensions, usage
+from clouds.aws.checks.sagemaker_endpoints import CALLS, ENDPOINT, ENDPOINTS, serving
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Source, Waste, WasteCheck
@@ -196,9 +197,16 @@ MARKET_USE = usage(
 )
 
 
+_BY_ARN = words.by("EndpointArn")
+
+
 def _market(row: Row, seen: Seen) -> Waste | None:
     if row["status"] != "REGISTERED" or seen.metric(MARKET_USE, row):
         return None
+    # It is an endpoint of the account, which SageMaker's own API may be asked too: Bedrock does not count that.
+    for endpoint in seen.index(ENDPOINT, _BY_ARN).get(row["endpointArn"], ()):
+        if serving(endpoint) and seen.metric(CALLS, endpoint):
+            return None
     held = row.get("endpointConfig", {}).get("sageMaker", {})
     count, kind = held.get("initialInstanceCount"), held.get("instanceType")
     told = bool(count and kind)
@@ -226,11 +234,11 @@ MARKET_IDLE = WasteCheck(
     id="bedrock-marketplace-endpoint",
     title="Bedrock Marketplace endpoint that nobody calls",
     kind=MARKETPLACE,
-    reads=(MARKET_USE,),
+    reads=(MARKET_USE, ENDPOINTS, ENDPOINT, CALLS),
     judge=_market,
     why="A Marketplace model runs on SageMaker instances that are billed by the hour; its vendor may bill on top.",
-    spares=("called through Bedrock in 7 days", "not registered"),
-    unchecked=("calls that go to SageMaker directly: sm-endpoint-idle judges the endpoint by those",),
+    spares=("called in 7 days, through Bedrock or SageMaker", "not registered"),
+    unchecked=("a schedule that calls it less than once a week",),
     meter="SageMaker hosting instance hours; the vendor's price is not known",
     category="ai",
     remove=_delete_market,

@@ -100,6 +100,11 @@ ORPHAN = WasteCheck(
 )
 
 
+def _rate(row: Row) -> str:
+    """Whose backup rate a cluster's snapshot has: a Multi-AZ cluster of MySQL or PostgreSQL is stored as RDS stores."""
+    return "rds" if str(row["Engine"]).startswith(("mysql", "postgres")) else "aurora"
+
+
 def _cluster_orphan(row: Row, seen: Seen) -> Waste | None:
     if row["SnapshotType"] != "manual" or row["Status"] != "available":
         return None
@@ -111,7 +116,7 @@ def _cluster_orphan(row: Row, seen: Seen) -> Waste | None:
     known = size > 1
     return Waste(
         reason=f"its cluster {row['DBClusterIdentifier']} is gone" + ("" if known else "; AWS does not say its size"),
-        meters=(Meter("aurora-snapshot/backup", "GB-month", size),) if known else (),
+        meters=(Meter(f"{_rate(row)}-snapshot/backup", "GB-month", size),) if known else (),
         bound="at most",
         evidence={
             "cluster": row["DBClusterIdentifier"],
@@ -145,7 +150,7 @@ CLUSTER_ORPHAN = WasteCheck(
         "younger than 90 days",
     ),
     unchecked=("whether it is kept by law", "whether it is shared with another account"),
-    meter="Aurora backup GB-months: an upper bound",
+    meter="Aurora backup GB-months, of a Multi-AZ cluster RDS backup GB-months: an upper bound",
     min_age=timedelta(days=90),
     remove=_delete_cluster_snapshot,
     reversal="cannot be undone",

@@ -9,6 +9,7 @@ from typing import Any
 from clouds.aws.checks import database_snapshots, words
 from clouds.aws.checks.database_prices import bound, hours, licence, member_hours, member_words, storage
 from clouds.aws.checks.database_reads import CLUSTER, CONNECTIONS, DATABASE, DATABASES, shared
+from clouds.aws.checks.ec2_reads import scheduled
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Row, Seen, Waste, WasteCheck
@@ -151,7 +152,7 @@ def _stopped_cluster(row: Row, seen: Seen) -> Waste | None:
 
 
 def _stopped(row: Row, seen: Seen) -> Waste | None:
-    if row["DBInstanceStatus"] != "stopped":
+    if row["DBInstanceStatus"] != "stopped" or scheduled(words.tags(row)):
         return None
     if row.get("DBClusterIdentifier"):
         return _stopped_cluster(row, seen)
@@ -177,8 +178,8 @@ STOPPED = WasteCheck(
     kind=DATABASE,
     judge=_stopped,
     why="Storage is billed while a database is stopped, and after 7 days RDS starts it again, hours and all.",
-    spares=("a cluster of which a member is up",),
-    unchecked=("a schedule that stops it every night",),
+    spares=("a cluster of which a member is up", "tagged with a schedule"),
+    unchecked=("a schedule that stops it every night and has no tag",),
     meter="RDS storage GB-months, of a cluster not known; instance hours come back with the restart",
     min_age=timedelta(days=7),
     # botocore 1.44.8, CreateDBSnapshot: the instance "must be in the available or storage-optimization state".

@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.aws.checks import words
-from clouds.aws.checks.ec2_reads import INSTANCES, VOLUME, VOLUMES, attached_to, instance_key, volume_meters
+from clouds.aws.checks.ec2_reads import INSTANCES, VOLUME, VOLUMES, attached_to, grouped, instance_key, volume_meters
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, snapshot, step, until
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
 
-_KEEPERS = ("kubernetes.io/created-for", "ebs.csi.aws.com", "aws:backup", "aws:dlm")
+_KEEPERS = (
+    "kubernetes.io/created-for", "ebs.csi.aws.com", "aws:backup", "aws:dlm", "AWSElasticDisasterRecoveryManaged",
+)  # fmt: skip
+"""How the tags begin by which a volume is kept (DRS: AWSElasticDisasterRecoveryServiceRolePolicy, read 2026-11-30)."""
 _BACKUPS = ("ec2.CreateSnapshot", "ec2.DescribeSnapshots")
 
 
@@ -52,7 +55,7 @@ UNATTACHED = WasteCheck(
     kind=VOLUME,
     judge=_unattached,
     why="A volume is billed by its size from its creation to its deletion, attached or not.",
-    spares=("younger than a day", "made for a Kubernetes claim", "under AWS Backup or DLM", "on an Outpost"),
+    spares=("younger than a day", "made for a Kubernetes claim", "under AWS Backup, DLM or DRS", "on an Outpost"),
     unchecked=("since when it is attached to nothing: only CloudTrail knows", "whether it is kept for a restore"),
     meter="EBS volume GiB-months, and IOPS and throughput beyond what is included",
     remove=_delete_volume,
@@ -76,14 +79,16 @@ READ_WRITE = usage(
 
 
 def _attached_idle(row: Row, seen: Seen) -> Waste | None:
-    if row["State"] != "in-use" or row.get("MultiAttachEnabled") or row.get("OutpostArn"):
+    if row["State"] != "in-use" or row.get("MultiAttachEnabled") or row.get("OutpostArn") or kept_for(row):
         return None
+    group = ""
     for instance in attached_to(row):
         holder = next(iter(seen.index(INSTANCES, instance_key).get(instance, ())), None)
         if holder is None or holder["State"]["Name"] != "running":
             return None  # a stopped machine's disks are judged with it
+        group = group or grouped(words.tags(holder))
         root = holder.get("RootDeviceName")
-        if any(each.get("Device") == root for each in row["Attachments"]):
+        if words.kept(holder) or any(each.get("Device") == root for each in row["Attachments"]):
             return None
     if not row.get("Attachments") or seen.metric(READ_WRITE, row):
         return None
@@ -92,6 +97,7 @@ def _attached_idle(row: Row, seen: Seen) -> Waste | None:
         reason=f"attached to {where} and neither read nor written in 14 days; {row['Size']} GiB {row['VolumeType']}",
         meters=volume_meters(row),
         evidence={"GiB": row["Size"], "type": row["VolumeType"], "instance": where},
+        blocked=f"its machine is one of {group}: what starts the machines gives each such a volume" if group else "",
     )
 
 
@@ -119,7 +125,10 @@ ATTACHED_IDLE = WasteCheck(
     reads=(INSTANCES, READ_WRITE),
     judge=_attached_idle,
     why="It is billed by its size, and nothing was read from it or written to it.",
-    spares=("root volumes", "multi-attach", "of a stopped machine (priced there)", "read or written in 14 days"),
+    spares=(
+        "root volumes", "multi-attach", "of a stopped machine (priced there)", "read or written in 14 days",
+        "made for a Kubernetes claim", "of a machine that is tagged to be kept",
+    ),
     unchecked=("a standby that is used only in a failover",),
     meter="EBS volume GiB-months, and IOPS and throughput beyond what is included",
     min_age=timedelta(days=14),
@@ -128,7 +137,7 @@ ATTACHED_IDLE = WasteCheck(
     recovery="A snapshot is made first; a volume from it has another id.",
     order=38,
     steps=(*_BACKUPS, "ec2.DetachVolume", "ec2.DeleteVolume", "ec2.DescribeVolumes"),
-)
+)  # fmt: skip
 
 
 HOME = "us-east-1"

@@ -49,6 +49,19 @@ _ON_PURPOSE = re.compile(r"bastion|jump|vpn|standby|(?<![a-z])nat(?![a-z])")
 """Machines that are there for when they are needed; "nat" only as a word: there are international ones."""
 
 
+def _unstoppable(row: Row) -> str:
+    """Why an instance cannot be stopped, or would be replaced ("" for neither; EC2 API, StopInstances; EC2 fleets)."""
+    if row.get("RootDeviceType") == "instance-store":
+        return "its root is instance store: it cannot be stopped, only terminated, and what is on it is lost"
+    tags = words.tags(row)
+    for key in ("aws:ec2spot:fleet-request-id", "aws:ec2:fleet-id"):
+        if tags.get(key):
+            return f"fleet {tags[key]} started it and may start another in its place: change the fleet"
+    if row.get("InstanceLifecycle") == "spot":
+        return "only a Spot instance of a persistent request can be stopped: cancel its request, or terminate it"
+    return ""
+
+
 def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
     if not _running(row) or accelerated(row["InstanceType"]) or not row.get("SourceDestCheck", True):
         return None
@@ -70,6 +83,7 @@ def _idle_cpu(row: Row, seen: Seen) -> Waste | None:
             "highest CPU percent": round(cpu, 2),
             "MiB a day": round(daily / MIB, 3),
         },
+        blocked=_unstoppable(row),
     )
 
 
@@ -94,7 +108,8 @@ IDLE = WasteCheck(
     judge=_idle_cpu,
     why="A running instance bills every second, whatever it does.",
     spares=(
-        "in an Auto Scaling group, EKS or ECS", "named bastion, NAT, jump, VPN or standby", "a NAT instance",
+        "in an Auto Scaling group, EKS, ECS or EMR (emr-idle)", "named bastion, NAT, jump, VPN or standby",
+        "a NAT instance",
         "with accelerators (ec2-gpu-idle)", "CPU at 5 % or more, or 5 MiB a day, at any time in 14 days",
     ),
     unchecked=("memory and disk, which EC2 does not report", "a licence bound to the machine"),
@@ -126,6 +141,7 @@ def _accelerator_idle(row: Row, seen: Seen, *, chips: bool) -> Waste | None:
         free=not instance_meters(row),
         bound="at least" if lent_address(row) else "exact",
         evidence={"type": kind, "highest CPU percent": round(cpu, 2), "MiB received": round(received / MIB, 2)},
+        blocked=_unstoppable(row),
     )
 
 
@@ -137,7 +153,7 @@ GPU_IDLE = WasteCheck(
     judge=lambda row, seen: _accelerator_idle(row, seen, chips=False),
     why="An accelerator bills every second from the start of its instance; a forgotten one is the dearest of all.",
     spares=(
-        "in a capacity block, which is prepaid", "in an Auto Scaling group, EKS or ECS (asg-gpu-floor)",
+        "in a capacity block, which is prepaid", "in an Auto Scaling group (asg-gpu-floor), EKS, ECS or EMR (emr-idle)",
         "tagged with a checkpoint", "CPU at 3 % or more, or 50 MiB received, in 24 hours",
     ),
     unchecked=("the GPU's own use: only an agent on the machine reports that", "a job that computes on the GPU alone"),

@@ -14,7 +14,8 @@ from clouds.models.waste import Detail, Kind, Listing, Meter, Row
 INSTANCES = Listing("ec2", "DescribeInstances", "Reservations[].Instances[]")
 VOLUMES = Listing("ec2", "DescribeVolumes", "Volumes")
 SNAPSHOTS = Listing("ec2", "DescribeSnapshots", "Snapshots", {"OwnerIds": ["self"]})
-IMAGES = Listing("ec2", "DescribeImages", "Images", {"Owners": ["self"]})
+# Images that are disabled are listed only when they are asked for (EC2 API); their snapshots are needed all the same.
+IMAGES = Listing("ec2", "DescribeImages", "Images", {"Owners": ["self"], "IncludeDisabled": True})
 ADDRESSES = Listing("ec2", "DescribeAddresses", "Addresses")
 INTERFACES = Listing("ec2", "DescribeNetworkInterfaces", "NetworkInterfaces")
 TEMPLATES = Listing(
@@ -176,8 +177,8 @@ def lent_address(row: Row) -> bool:
 
 def instance_meters(row: Row) -> tuple[Meter, ...]:
     """What a running instance costs by the hour; only Linux without licences has a rate in the tables."""
-    if row.get("Placement", {}).get("Tenancy") == "host":
-        return ()  # its host is billed, whatever runs on it
+    if row.get("Placement", {}).get("Tenancy") == "host" or row.get("OutpostArn"):
+        return ()  # its host or its Outpost is billed, whatever runs on it
     market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
     shared = row.get("Placement", {}).get("Tenancy", "default") == "default"
     system = system_part(row.get("PlatformDetails")) + ("" if shared else "/dedicated")
@@ -216,9 +217,16 @@ def scheduled(tags: Any) -> bool:
     return any(word in key.lower() for key in tags for word in marks)
 
 
+_GROUPS = (
+    "aws:autoscaling:groupName", "eks:nodegroup-name", "aws:ecs:clusterName", "karpenter.sh/nodepool",
+    "karpenter.sh/provisioner-name", "aws:elasticmapreduce:job-flow-id",
+)  # fmt: skip
+"""Tags of what starts and stops machines by itself (EMR: Management Guide, tag clusters, read 2026-11-30)."""
+
+
 def grouped(tags: Any) -> str:
-    """The group that starts and stops an instance: an Auto Scaling group, EKS or ECS; "" for none."""
-    for key in ("aws:autoscaling:groupName", "eks:nodegroup-name", "aws:ecs:clusterName", "karpenter.sh/nodepool"):
+    """The group that starts and stops an instance: an Auto Scaling group, EKS, ECS or EMR; "" for none."""
+    for key in _GROUPS:
         if tags.get(key):
             return f"{key}={tags[key]}"
     return next((key for key in tags if key.startswith("kubernetes.io/cluster/")), "")

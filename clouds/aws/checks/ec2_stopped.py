@@ -142,7 +142,7 @@ STOPPED = WasteCheck(
     judge=_stopped,
     why="A stopped instance bills nothing itself; its volumes and addresses bill on.",
     spares=(
-        "stopped less than 30 days ago", "hibernated", "on an Outpost", "in an Auto Scaling group, EKS or ECS",
+        "stopped less than 30 days ago", "hibernated", "on an Outpost", "in an Auto Scaling group, EKS, ECS or EMR",
         "tagged with a schedule",
         "volumes of several machines, and volumes and addresses that are tagged to be kept: they stay",
     ),

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from clouds.aws.checks import words
-from clouds.aws.checks.ec2_reads import INSTANCES
+from clouds.aws.checks.ec2_reads import GROUPS, INSTANCES
+from clouds.aws.checks.sagemaker_hyperpod import CLUSTER, CLUSTERS
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
 from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
@@ -36,11 +37,26 @@ EKS = Kind(
 )
 
 
+def _named(row: Row) -> list[str]:
+    return [key.rsplit("/", 1)[-1] for key in words.tags(row) if key.startswith("kubernetes.io/cluster/")]
+
+
 def _clusters_of(row: Row) -> Iterable[Any]:
     """The Kubernetes clusters that an instance is a node of, whoever started it."""
     if row["State"]["Name"] not in ("pending", "running", "stopping", "stopped"):
         return []
-    return [key.rsplit("/", 1)[-1] for key in words.tags(row) if key.startswith("kubernetes.io/cluster/")]
+    return _named(row)
+
+
+def _fed_by(row: Row) -> Iterable[Any]:
+    """The Kubernetes clusters that an Auto Scaling group starts nodes for, also one of size 0."""
+    return _named(row)
+
+
+def _trains_on(row: Row) -> Iterable[Any]:
+    """The Kubernetes cluster that runs the nodes of a HyperPod cluster: those are no instances of the account's own."""
+    found = row.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    return [found] if found else []
 
 
 def _no_nodes(row: Row, seen: Seen) -> Waste | None:
@@ -48,7 +64,9 @@ def _no_nodes(row: Row, seen: Seen) -> Waste | None:
         return None
     if seen.of(NODE_GROUPS, row) or seen.of(FARGATE, row) or row.get("remoteNetworkConfig"):
         return None
-    if row["name"] in seen.index(INSTANCES, _clusters_of):
+    if row["name"] in seen.index(INSTANCES, _clusters_of) or row["name"] in seen.index(GROUPS, _fed_by):
+        return None
+    if row["arn"] in seen.index(CLUSTER, _trains_on):
         return None
     # Extended support, which costs more once a version is old, is what a cluster has that was made without a policy.
     extended = row.get("upgradePolicy", {}).get("supportType", "EXTENDED") == "EXTENDED"
@@ -79,14 +97,15 @@ NO_NODES = WasteCheck(
     id="eks-idle-cluster",
     title="Kubernetes cluster without a node",
     kind=EKS,
-    reads=(NODE_GROUPS, FARGATE, INSTANCES),
+    reads=(NODE_GROUPS, FARGATE, INSTANCES, GROUPS, CLUSTERS, CLUSTER),
     judge=_no_nodes,
     why="The control plane is billed by the hour, whether a node is there or not.",
     spares=(
         "a node group, whatever its size is now",
         "a Fargate profile",
         "EKS Auto Mode, or hybrid nodes",
-        "an instance tagged as a node of it, also a stopped one",
+        "an instance tagged as a node of it, also a stopped one, or an Auto Scaling group, also of size 0",
+        "HyperPod runs on it",
         "younger than 7 days",
     ),
     unchecked=("the surcharge of an old version under extended support",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from clouds.aws.checks import words
 from clouds.aws.checks.accelerated import accelerated, neuron
@@ -106,15 +107,29 @@ def _plain(group: Row, row: Row) -> bool:
 
 _SETTINGS = (
     "InstanceGroupName", "InstanceType", "LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs",
-    "OnStartDeepHealthChecks", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements",
+    "OnStartDeepHealthChecks", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "SlurmConfig",
+    "NetworkInterface",
 )  # fmt: skip
 """What a group's description and its update write alike (botocore 1.44.8 models)."""
+
+
+_WANTED = ("KubernetesConfig", "AutoPatchConfig")
+"""What the description tells twice, as it is now and as it is wanted, and the update once."""
+
+
+def _written(about: Row) -> dict[str, Any]:
+    """`DesiredLabels` of a description as `Labels` of an update, without what is there now."""
+    return {key.removeprefix("Desired"): each for key, each in about.items() if not key.startswith("Current")}
 
 
 def _scale_groups(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"ClusterName": doomed.row["ClusterArn"]}
     groups = [
-        {"InstanceCount": 0, **{key: group[key] for key in _SETTINGS if group.get(key)}}
+        {
+            "InstanceCount": 0,
+            **{key: group[key] for key in _SETTINGS if group.get(key)},
+            **{key: _written(group[key]) for key in _WANTED if group.get(key)},
+        }
         for group in _with_gpus(doomed.row)
     ]
     return (

@@ -27,7 +27,12 @@ from clouds.models.waste import Detail, Listing, Meter, Row, Seen, Waste, WasteC
 GIB = 1024**3
 _STARTERS: tuple[Listing | Detail, ...] = (TEMPLATES, *PINNED, LAUNCH_CONFIGS)
 """What instances are started from."""
-_MANAGERS = ("aws:backup:", "aws:dlm:", "dlm:", "aws:ec2:vm-import")
+_MANAGERS = (
+    "aws:backup:", "aws:dlm:", "dlm:", "aws:ec2:vm-import", "AWSElasticDisasterRecoveryManaged",
+    "CSIVolumeSnapshotName", "velero.io/",
+)  # fmt: skip
+"""How the tags begin of what keeps a snapshot: backup services, DRS's points in time, a Kubernetes volume snapshot or a
+backup of Velero's, which both are broken without it (policies and READMEs of these, read 2026-11-30)."""
 
 
 def disks(row: Row) -> Iterable[Any]:
@@ -44,6 +49,16 @@ def image_of(row: Row) -> Iterable[Any]:
         return [row["ImageId"]]
     about = row["LaunchTemplateData"]
     return [about["ImageId"]] if about.get("ImageId") else []
+
+
+def _from_parameters(row: Row) -> Iterable[Any]:
+    """The parameter that a template or launch configuration takes its image from: which image that is stands there."""
+    return [each for each in image_of(row) if str(each).startswith("resolve:ssm:")]
+
+
+def _parameter(seen: Seen) -> str:
+    """A parameter that something is started from; "" for none."""
+    return next((str(key) for read in _STARTERS for key in seen.index(read, _from_parameters)), "")
 
 
 def in_use_by(row: Row, seen: Seen) -> bool:
@@ -107,11 +122,11 @@ ORPHAN = WasteCheck(
     why="It is billed by what it stores; the volume that it was taken of is no longer there.",
     spares=(
         "named by an image, a launch template, an Auto Scaling group's pinned version or a launch configuration",
-        "kept by AWS Backup or DLM", "archived (at least 90 days are billed)", "copied, so that it has no volume",
-        "younger than 30 days",
+        "kept by AWS Backup, DLM, DRS, Velero or a Kubernetes volume snapshot",
+        "archived (at least 90 days are billed)", "copied, so that it has no volume", "younger than 30 days",
     ),
     unchecked=(
-        "whether it is shared with another account",
+        "whether it is shared with another account", "an image in the Recycle Bin that would come back with it",
         "templates that a fleet is pinned to at an older version, and a fifth one of a group",
         "how little it stores beside its neighbours: each holds only what changed, so the price is an upper bound",
     ),
@@ -210,10 +225,16 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
             "last launched": str(last or "not recorded"),
             "deletes": ", ".join(each["SnapshotId"] for each in own),
         },
-        blocked="its deregistration protection is on"
-        if str(row.get("DeregistrationProtection", "disabled")).startswith("enabled")
-        else "",
+        blocked=_held(row, seen),
     )
+
+
+def _held(row: Row, seen: Seen) -> str:
+    """Why an image cannot be deregistered, or should not be without a look; "" for neither."""
+    if str(row.get("DeregistrationProtection", "disabled")).startswith("enabled"):
+        return "its deregistration protection is on"
+    named = _parameter(seen)
+    return f"a launch template takes its image from {named[12:][:100]}, which may name this one" if named else ""
 
 
 def _deregister(doomed: Doomed) -> tuple[CleanupStep, ...]:
@@ -246,11 +267,12 @@ IMAGE_UNUSED = WasteCheck(
     spares=(
         "an instance, a launch template, a version that a group is pinned to or a launch configuration uses it",
         "started in the last 90 days", "public, or shared with another account", "from the Marketplace",
-        "made by AWS Backup or DLM", "younger than 90 days",
+        "made by AWS Backup or DLM", "disabled", "younger than 90 days",
         "its snapshots that another image or a template needs too, or that are tagged to be kept: they stay",
     ),
     unchecked=(
         "names in parameters, pipelines and code", "EC2 Image Builder recipes",
+        "what AWS Batch, EMR, Karpenter and CloudFormation name in their own settings",
         "templates that a fleet is pinned to at an older version, and a fifth one of a group",
     ),
     meter="EBS snapshot GiB-months of its snapshots: an upper bound",

@@ -114,9 +114,10 @@ def _warehouse_snapshot(row: Row, seen: Seen) -> Waste | None:
         (row.get("ActualIncrementalBackupSizeInMegaBytes") or row.get("TotalBackupSizeInMegaBytes") or 0) / 1024, 3
     )
     return Waste(
-        reason=f"its cluster {row['ClusterIdentifier']} is gone; {size:,} GB are stored",
+        reason=f"its cluster {row['ClusterIdentifier']} is gone; "
+        + (f"{size:,} GB are stored" if size else "AWS does not say its size"),
         meters=(Meter("redshift-snapshot/backup", "GB-month", size),) if size else (),
-        evidence={"cluster": row["ClusterIdentifier"], "GB": size},
+        evidence={"cluster": row["ClusterIdentifier"], "GB": size or None},
     )
 
 

@@ -22,6 +22,9 @@ _CODE = (
     ("elasticbeanstalk:environment-name", "Elastic Beanstalk environment"),
     ("eks:cluster-name", "EKS cluster"),
     ("aws:eks:cluster-name", "EKS cluster"),
+    ("eks:eks-cluster-name", "EKS cluster"),
+    ("elbv2.k8s.aws/cluster", "Kubernetes cluster"),
+    ("KubernetesCluster", "Kubernetes cluster"),
     ("pulumi:stack", "Pulumi stack"),
 )
 _OLD_SERVICE = re.compile(r":service/[^/]+$")
