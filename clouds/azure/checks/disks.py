@@ -158,7 +158,7 @@ ORPHANED = check(
     spares=(
         "its disk is still there: the snapshot may be its only backup",
         "of a disk in another subscription, which cannot be looked up",
-        "of Azure Backup and Site Recovery",
+        "of Azure Backup, Site Recovery and Velero",
         "younger than 30 days",
     ),
     unchecked=("whether it is the last copy of the data", "snapshots that build on each other share what they store"),

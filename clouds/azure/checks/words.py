@@ -29,6 +29,7 @@ _MANAGED_TAGS = (
     ("kubernetes.io-created-for-pvc-name", "a Kubernetes volume claim"),
     ("kubernetes.io-created-for-pv-name", "a Kubernetes volume claim"),
     ("k8s-azure-created-by", "a Kubernetes volume claim"),
+    ("velero.io-backup", "a backup of Velero's"),
     ("k8s-azure-cluster-name", "a Kubernetes service"),
     ("k8s-azure-service", "a Kubernetes service"),
     ("aks-managed-cluster-name", "an AKS cluster"),

@@ -97,7 +97,8 @@ def _compute(kind: str, verb: str, asked: Mapping[str, Any]) -> Words | None:
     if verb == "list":
         return ("compute", *group.split(), "list", f"--filter={asked.get('filter', '')}")
     track = ("beta",) if kind in _BETA else ()
-    return (*track, "compute", *group.split(), _VERBS[verb], asked[name], *_where(kind, asked))
+    ssd = ("--discard-local-ssd=true",) if asked.get("discardLocalSsd") else ()
+    return (*track, "compute", *group.split(), _VERBS[verb], asked[name], *_where(kind, asked), *ssd)
 
 
 def _named(group: str, flag: str, verb: str, asked: Mapping[str, Any]) -> Words | None:

@@ -25,8 +25,21 @@ def _volume_of(row: Row) -> str:
     return words.managed(row) or ("Kubernetes" if "kubernetes.io/created-for" in str(row.get("description")) else "")
 
 
+_BACKED_UP = ("GCE-PD CSI Driver", "kubernetes.io/", "velero.io/")
+
+
+def _snapshot_of(row: Row) -> str:
+    """Kubernetes and Velero write into a description what a snapshot is for: theirs is broken without it.
+
+    As the sources of the GCE PD CSI driver and of Velero's plugin have it (read 2026-11-30).
+    """
+    text = str(row.get("description") or "")
+    ours = any(word in text for word in _BACKED_UP)
+    return words.managed(row) or ("a Kubernetes volume snapshot or a backup of Velero's" if ours else "")
+
+
 DISK = compute_kind("disk", DISKS, managed=_volume_of, moving=("lastAttachTimestamp",))
-SNAPSHOT = compute_kind("snapshot", SNAPSHOTS, moving=("storageBytes", "storageBytesStatus"))
+SNAPSHOT = compute_kind("snapshot", SNAPSHOTS, managed=_snapshot_of, moving=("storageBytes", "storageBytesStatus"))
 IMAGE = compute_kind("image", IMAGES)
 MACHINE_IMAGE = compute_kind("machine image", MACHINE_IMAGES)
 INSTANT_SNAPSHOT = compute_kind("instant snapshot", INSTANT, moving=("resourceStatus",))
@@ -146,8 +159,8 @@ OLD_SNAPSHOT = WasteCheck(
     recovery="It cannot come back; the newest snapshot of the same disk stays.", order=70,
     meter="GiB-month stored, at most: later snapshots may take over what they share",
     min_age=timedelta(days=OLD_DAYS),
-    spares=("its disk is still there", "the newest of its disk", "made by a schedule", "archive snapshots",
-            "younger than 90 days"),
+    spares=("its disk is still there", "the newest of its disk", "made by a schedule, Kubernetes or Velero",
+            "archive snapshots", "younger than 90 days"),
     unchecked=("whether an audit needs it", "templates of other projects that name it"),
 )  # fmt: skip
 

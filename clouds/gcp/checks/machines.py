@@ -150,6 +150,12 @@ def _stop(doomed: Doomed) -> tuple[CleanupStep, ...]:
             step("delete", f"delete the machine {row['name']} (it cannot be kept stopped)", "compute.instances.delete",
                  where, "cannot be undone", gone("compute.instances.get", where), capacity=True),
         )  # fmt: skip
+    if any(each.get("type") == "SCRATCH" for each in row.get("disks") or ()):  # then the API wants to be told
+        return (
+            step("stop", f"stop the machine {row['name']}: what is on its local SSDs is lost; its disks stay and go on "
+                 "billing", "compute.instances.stop", {**where, "discardLocalSsd": True}, "cannot be undone",
+                 until("compute.instances.get", where, "status", "TERMINATED", "STOPPED"), capacity=_gpu(row)),
+        )  # fmt: skip
     return (
         step("stop", f"stop the machine {row['name']}; its disks stay and go on billing", "compute.instances.stop",
              where, "can be undone", until("compute.instances.get", where, "status", "TERMINATED", "STOPPED"),

@@ -228,3 +228,9 @@ def test_a_subscription_with_nothing_registered_is_read_in_full_and_holds_nothin
 )
 def test_a_number_is_said_with_its_noun(number: int, one: str, said: str) -> None:
     assert words.many(number, one) == said
+
+
+def test_a_snapshot_of_a_backup_of_veleros_is_left_alone() -> None:
+    row = {"id": f"{GROUP}/providers/Microsoft.Compute/snapshots/s", "tags": {"velero.io-backup": "nightly"}}
+    assert words.managed(row) == "a backup of Velero's"
+    assert words.managed({**row, "tags": {"velero": "no"}}) == ""

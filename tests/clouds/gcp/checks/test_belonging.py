@@ -1,0 +1,63 @@
+"""What another system made and needs, and what a machine cannot be stopped without being told."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from clouds.gcp.checks.commands import command
+from clouds.gcp.checks.machines import GPU_IDLE
+from clouds.models import Scope
+from clouds.models.removal import CleanupStep, Doomed
+from tests.clouds.gcp.checks.stage import PROJECT, Account, waste
+from tools.waste.records import Scan
+
+SNAPSHOTS = "compute.snapshots.list"
+
+
+def snapshots(account: Account, description: str) -> Scan:
+    answer = deepcopy(waste("snapshot-old").answers[SNAPSHOTS])
+    for row in answer["items"]:
+        row["description"] = description
+    return account.scan("snapshot-old", waste("snapshot-old").but(**{SNAPSHOTS: answer}))
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Snapshot created by GCE-PD CSI Driver",
+        '{"kubernetes.io/created-for/pvc/name":"data"}',
+        '{"velero.io/backup":"nightly"}',
+    ],
+)
+def test_a_snapshot_that_kubernetes_or_velero_made_is_managed(description: str, account: Account) -> None:
+    result = snapshots(account, description)
+    assert (result.findings, result.complete, result.coverage.managed > 0) == ((), True, True)
+
+
+def test_a_snapshot_that_somebody_described_is_found(account: Account) -> None:
+    assert snapshots(account, "before the upgrade").findings != ()
+
+
+def stop(**about: Any) -> CleanupStep:
+    row = {
+        "name": "trainer", "zone": "zones/us-central1-a", "scheduling": {},
+        "machineType": "zones/us-central1-a/machineTypes/a2-ultragpu-1g", **about,
+    }  # fmt: skip
+    assert not isinstance(GPU_IDLE.remove, str)
+    (found,) = GPU_IDLE.remove(Doomed(row, Scope("", PROJECT), "id", "trainer", "mark"))
+    return found
+
+
+def test_a_machine_with_local_ssds_is_stopped_with_the_word_that_its_data_goes() -> None:
+    told = stop(disks=[{"type": "PERSISTENT"}, {"type": "SCRATCH"}])
+    assert (told.call.parameters["discardLocalSsd"], told.reversal) == (True, "cannot be undone")
+    assert "what is on its local SSDs is lost" in told.text
+    assert command(told.call, Scope("", PROJECT))[-2:] == ("--discard-local-ssd=true", f"--project={PROJECT}")
+
+
+def test_a_machine_without_local_ssds_is_just_stopped() -> None:
+    told = stop(disks=[{"type": "PERSISTENT"}])
+    assert ("discardLocalSsd" in told.call.parameters, told.reversal) == (False, "can be undone")
