@@ -5,7 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clouds.aws.checks import words
-from clouds.aws.checks.ec2_reads import INSTANCES, VOLUME, VOLUMES, attached_to, grouped, instance_key, volume_meters
+from clouds.aws.checks.ec2_reads import (
+    INSTANCES,
+    VOLUME,
+    VOLUMES,
+    apart,
+    attached_to,
+    grouped,
+    instance_key,
+    volume_meters,
+)
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, snapshot, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -153,6 +162,8 @@ def _dearer(row: Row, seen: Seen) -> Waste | None:
     size = row["Size"]
     if row["VolumeType"] != "gp2" or row["State"] != "in-use" or size > 1000 or _SLOW_GP2 < size <= _EVEN_GP2:
         return None  # one that is attached to nothing is waste as a whole
+    if row.get("OutpostArn") or apart(row.get("AvailabilityZone")):
+        return None  # there may be no gp3 there
     more = size > _SLOW_GP2
     meters = [Meter("ebs/gp2", "GiB-month", size), Meter("ebs/gp3", "GiB-month", -size)]
     if more:
@@ -187,6 +198,7 @@ GP2 = WasteCheck(
     spares=(
         "above 1,000 GiB, where gp2 has more IOPS than gp3 includes",
         "attached to nothing (ebs-unattached)",
+        "on an Outpost or in a Local or Wavelength Zone, where there may be no gp3",
         "171 to 250 GiB, where the throughput of gp2 costs as much on gp3 as that saves",
     ),
     unchecked=("bursts above 3,000 IOPS", "a change within the last 6 hours, which AWS refuses"),

@@ -9,7 +9,7 @@ from typing import Any
 from clouds.aws.checks import words
 from clouds.aws.checks.accelerated import accelerated
 from clouds.aws.checks.ec2_hosts import HOST_EMPTY
-from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, group_template, system_part
+from clouds.aws.checks.ec2_reads import GROUPS, TEMPLATES, apart, group_template, system_part
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
@@ -45,10 +45,12 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
     if end is not None and end - seen.now < timedelta(days=1):
         return None
     committed = words.moment(commitment.get("CommitmentEndDate"))
+    payer, zone = row.get("UnusedReservationBillingOwnerId") or "", apart(row.get("AvailabilityZone"))
     bound = bool(commitment) and (committed is None or committed > seen.now)
     return Waste(
-        reason=f"{free} of {row['TotalInstanceCount']} {row['InstanceType']} reserved and not used",
-        meters=(Meter(f"ec2/{row['InstanceType']}{_system(row)}/on-demand", "hour", free),),
+        reason=f"{free} of {row['TotalInstanceCount']} {row['InstanceType']} reserved and not used"
+        + (f"; account {payer} is billed for what is unused" if payer not in ("", seen.at.account) else ""),
+        meters=(Meter(f"ec2/{row['InstanceType']}{_system(row)}/on-demand", "hour", free, zone),),
         until=end,
         evidence={
             "unused": free, "reserved": row["TotalInstanceCount"], "platform": row.get("InstancePlatform", ""),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from re import search
 from typing import Any
 
 from clouds.aws.checks import words
@@ -138,12 +139,23 @@ _IO2_TIERS = (32_000, 64_000)
 """Above each of these an io2 volume pays less for an IOPS (meters `VolumeP-IOPS.io2.tier2` and `.tier3`)."""
 
 
+_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+[a-z]")
+
+
+def apart(zone: str | None) -> str:
+    """A Local or Wavelength Zone, which has rates of its own and fewer sorts of volumes; "" for a zone of a region.
+
+    Theirs are written `us-east-1-bos-1a` and `us-east-1-wl1-bos-wlz-1`.
+    """
+    return "" if not zone or _ZONE.fullmatch(zone) else zone
+
+
 def volume_meters(row: Row) -> tuple[Meter, ...]:
     """What a volume costs: its size, and what of IOPS and throughput is provisioned beyond what is included.
 
     gp3 includes 3,000 IOPS and 125 MiB/s (Amazon EBS docs, read 2026-11-29).
     """
-    kind, size = row["VolumeType"], row["Size"]
+    kind, size, where = row["VolumeType"], row["Size"], apart(row.get("AvailabilityZone"))
     meters = [Meter(f"ebs/{kind}", "GiB-month", size)]
     iops, throughput = row.get("Iops") or 0, row.get("Throughput") or 0
     if kind == "gp3" and iops > 3000:
@@ -157,7 +169,7 @@ def volume_meters(row: Row) -> tuple[Meter, ...]:
         meters.append(Meter("ebs/io2-iops-tier3", "IOPS-month", iops - _IO2_TIERS[1]))
     if kind == "gp3" and throughput > 125:
         meters.append(Meter("ebs/gp3-throughput", "MiBps-month", throughput - 125))
-    return tuple(meters)
+    return tuple(replace(each, location=where) for each in meters) if where else tuple(meters)
 
 
 def system_part(platform: str | None) -> str:
@@ -182,7 +194,8 @@ def instance_meters(row: Row) -> tuple[Meter, ...]:
     market = "spot" if row.get("InstanceLifecycle") == "spot" else "on-demand"
     shared = row.get("Placement", {}).get("Tenancy", "default") == "default"
     system = system_part(row.get("PlatformDetails")) + ("" if shared else "/dedicated")
-    return (Meter(f"ec2/{row['InstanceType']}{system}/{market}", "hour"),)
+    where = apart(row.get("Placement", {}).get("AvailabilityZone"))
+    return (Meter(f"ec2/{row['InstanceType']}{system}/{market}", "hour", location=where),)
 
 
 def attached_to(row: Row) -> Iterable[Any]:
@@ -207,7 +220,7 @@ def volume_key(row: Row) -> Iterable[Any]:
 
 def stopped_at(row: Row) -> datetime | None:
     """When an instance was stopped: only the words of its last transition say it."""
-    found = search(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)", row.get("StateTransitionReason", ""))
+    found = re.search(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)", row.get("StateTransitionReason", ""))
     return datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if found else None
 
 

@@ -31,7 +31,8 @@ COMPONENT_CALLS = usage(
     by=lambda row: [{"InferenceComponentName": row["InferenceComponentName"]}],
     days=7,
     absent="zero",
-    when=lambda row: row["InferenceComponentStatus"] == "InService" and copies(row) > 0,
+    # One without a copy now may have been called this week and scaled to zero since.
+    when=lambda row: row["InferenceComponentStatus"] == "InService",
     unit="requests",
     source=SOURCE,
 )

@@ -10,7 +10,7 @@ from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.sagemaker_components import COMPONENT, COMPONENT_CALLS, COMPONENTS, SOURCE, copies
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck, Young
 
 ENDPOINTS = Listing("sagemaker", "ListEndpoints", "Endpoints")
 ENDPOINT = Detail(
@@ -145,13 +145,16 @@ def _idle(row: Row, seen: Seen) -> Waste | None:
             return None  # one of them is being made or changed: somebody is at work on it
         if not all(words.older(seen, each["CreationTime"], days=7) for each in described):
             return None  # a component that is younger than the window
-        requests = sum(seen.metric(COMPONENT_CALLS, each) for each in active)
+        served = [each for each in described if each["InferenceComponentStatus"] == "InService"]
+        requests = sum(seen.metric(COMPONENT_CALLS, each) for each in served)
     else:
         requests = seen.metric(CALLS, row)
         if row.get("AsyncInferenceConfig"):
             requests += seen.metric(BACKLOG, row)
     if requests:
         return None
+    if words.older(seen, row.get("LastModifiedTime"), days=CALLS.days) is False:
+        raise Young  # what it served before it was changed is counted under the variants that it had then
     config = seen.one(CONFIG, row) or {}
     held = shown(row, config)
     return Waste(
@@ -190,7 +193,7 @@ ENDPOINT_IDLE = WasteCheck(
         "serverless without provisioned concurrency, or scaled to zero instances",
         "any variant or inference component was called in 7 days",
         "asynchronous with a backlog",
-        "not in service (being made, changed or deleted)",
+        "not in service (being made, changed or deleted), or changed in 7 days",
     ),
     unchecked=("a schedule that calls it less than once a week", "callers outside this account keep its name"),
     meter="SageMaker hosting instance hours of the placed type, and the endpoint's volume",
