@@ -128,6 +128,8 @@ class Run:
                 self._changed[finding.id] = f"its tags could not be read again ({found.wasted.tags_problem})"
             elif found.wasted.fingerprint != finding.fingerprint:
                 self._changed[finding.id] = "it has changed since the plan was made"
+            elif found.wasted.waste.blocked:  # for what stands beside it: nothing of its own has changed
+                self._changed[finding.id] = found.wasted.waste.blocked
 
     def _finding(self, finding: PlannedFinding) -> Outcome:
         if all(self._state(finding, step) == "done" for step in finding.steps):

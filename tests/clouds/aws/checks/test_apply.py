@@ -133,3 +133,42 @@ def test_what_the_cloud_refused_is_not_said_to_be_under_way(tmp_path: Path) -> N
     outcome = applied(disk, tmp_path)
     assert outcome.ended == "failed"
     assert [each.split(":")[0] for each in outcome.stands] == ["done", "asked for, failed"]
+
+
+class Address:
+    """An Elastic IP that belongs to nothing, and whether the NAT gateways that may hold it can be read."""
+
+    def __init__(self) -> None:
+        self.readable = True
+        self.sent: list[str] = []
+
+    def before(self, request: Request) -> Answer:
+        name = request.operation
+        if name == "DescribeRegions":
+            return Answer(200, {"Regions": [{"RegionName": REGION, "OptInStatus": "opt-in-not-required"}]})
+        if name == "DescribeNatGateways":
+            return Answer(200, {"NatGateways": []}) if self.readable else DENIED
+        if name == "DescribeAddresses":
+            return Answer(200, {"Addresses": [{"PublicIp": "203.0.113.9", "AllocationId": "eipalloc-1"}]})
+        self.sent.append(name)
+        return Answer(200, {})
+
+    def after(self, request: Request, answer: Answer) -> None:
+        raise AssertionError(f"{request} reached the network")
+
+
+def test_what_is_not_to_be_removed_any_more_for_what_stands_beside_it_is_refused(tmp_path: Path) -> None:
+    address = Address()
+    cloud = Cloud(
+        "aws", Somebody(), {}, Missing(""), Missing(""), AwsPrices(None, tmp_path), on_stage(address),
+        waste_pack=lambda: PACK,
+    )  # fmt: skip
+    wanted = Wanted(scopes=(REGION,), checks=("eip-unassociated",))
+    found = scan({"aws": cloud}, wanted, (), NOW, Awake(), "scan-1").findings
+    plan = planning.make("scan-1", found, lambda _name: cloud, (), NOW, Awake())
+    assert [step.text for step in plan.findings[0].steps] == ["release 203.0.113.9: the address goes back to AWS"]
+    address.readable = False
+    run = Run(plan, lambda _name: cloud, Journal(Book(tmp_path), plan.id), Awake(), lambda: NOW, Clock(lambda: 0.0))
+    (outcome,) = run.run()
+    assert (outcome.ended, outcome.detail) == ("refused", "not all that may hold it could be read")
+    assert address.sent == []
