@@ -21,7 +21,7 @@ KAFKA = Kind(
 )
 KAFKA_BYTES = usage(
     "AWS/Kafka",
-    "BytesInPerSec",
+    "BytesInPerSec BytesOutPerSec",
     KAFKAS,
     by=lambda row: [
         {"Cluster Name": row["ClusterName"], "Broker ID": str(number)}
@@ -48,7 +48,7 @@ def _kafka(row: Row, seen: Seen) -> Waste | None:
     if disk:
         meters.append(Meter("msk/storage", "GB-month", disk * count))
     return Waste(
-        reason=f"no byte came in 14 days; {count} x {nodes['InstanceType']}",
+        reason=f"no byte came or went in 14 days; {count} x {nodes['InstanceType']}",
         meters=tuple(meters),
         evidence={"brokers": f"{count} x {nodes['InstanceType']}", "GB each": disk},
     )
@@ -70,13 +70,13 @@ def _delete_kafka(doomed: Doomed) -> tuple[CleanupStep, ...]:
 
 KAFKA_IDLE = WasteCheck(
     id="msk-idle",
-    title="Kafka cluster that nothing is written to",
+    title="Kafka cluster that nothing is written to or read from",
     kind=KAFKA,
     reads=(KAFKA_BYTES,),
     judge=_kafka,
     why="Brokers are billed by the hour and by their disks, used or not.",
     spares=("a byte in 14 days", "serverless", "with tiered storage", "younger than 14 days"),
-    unchecked=("topics that are only read any more", "replicators of other clusters"),
+    unchecked=("what its topics keep for later",),
     meter="MSK broker hours and storage GB-months",
     min_age=timedelta(days=14),
     remove=_delete_kafka,

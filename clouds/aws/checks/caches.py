@@ -36,13 +36,14 @@ CACHE = Kind(
 )  # fmt: skip
 CACHE_HITS = usage(
     "AWS/ElastiCache",
-    "CacheHits CacheMisses",
+    # A queue, a lock or a channel looks nothing up: it is written to, and published on.
+    "CacheHits CacheMisses SetTypeCmds PubSubBasedCmds",
     CACHES,
     by=lambda row: [{"CacheClusterId": row["CacheClusterId"]}],
     days=14,
     absent="unresolved",
     when=lambda row: row["CacheClusterStatus"] == "available" and row["Engine"] != "memcached",
-    unit="look-ups",
+    unit="look-ups, writes and messages",
     source="ElastiCache docs, metrics for Valkey and Redis OSS: emitted every minute, also at 0",
 )
 MEMCACHED_GETS = usage(
@@ -86,8 +87,9 @@ def _cache(row: Row, seen: Seen) -> Waste | None:
     if _asked(row, group, seen):
         return None
     count = row.get("NumCacheNodes") or 1
+    used = "look-up" if row["Engine"] == "memcached" else "look-up, write or message"
     return Waste(
-        reason=f"not one look-up in 14 days; {count} x {row['CacheNodeType']} {row['Engine']}",
+        reason=f"not one {used} in 14 days; {count} x {row['CacheNodeType']} {row['Engine']}",
         meters=(Meter(f"elasticache/{row['CacheNodeType']}/{row['Engine']}", "hour", count),),
         evidence={"nodes": count, "type": row["CacheNodeType"], "group": row.get("ReplicationGroupId", "")},
         blocked="it is a member of a replication group: its whole group has to be judged"
@@ -120,11 +122,11 @@ CACHE_IDLE = WasteCheck(
     judge=_cache,
     why="A cache node is billed by the hour, asked or not.",
     spares=(
-        "a hit or a miss in 14 days, of it or any other member of its group",
+        "a hit, a miss, a write or a published message in 14 days, of it or any other member of its group",
         "of a global datastore",
         "younger than 14 days",
     ),
-    unchecked=("use as a queue or lock, which looks nothing up", "reserved nodes"),
+    unchecked=("reserved nodes",),
     meter="ElastiCache node hours by engine",
     min_age=timedelta(days=14),
     remove=_delete_cache,

@@ -220,8 +220,16 @@ QUERIES = usage(
 )
 
 
+def _kendra_of(row: Row) -> Iterable[Any]:
+    """The Kendra index that a knowledge base reads from."""
+    about = row.get("knowledgeBaseConfiguration", {}).get("kendraKnowledgeBaseConfiguration") or {}
+    return [about["kendraIndexArn"]] if about.get("kendraIndexArn") else []
+
+
 def _index_idle(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "ACTIVE" or seen.metric(QUERIES, row):
+        return None
+    if seen.id(INDEX, row) in seen.index(BASE, _kendra_of):
         return None
     edition = row.get("Edition", "ENTERPRISE_EDITION").removesuffix("_EDITION").lower().replace("_", "-")
     return Waste(
@@ -246,11 +254,14 @@ INDEX_IDLE = WasteCheck(
     id="kendra-index-idle",
     title="Kendra index that nobody queries",
     kind=INDEX,
-    reads=(QUERIES,),
+    reads=(QUERIES, BASES, BASE),
     judge=_index_idle,
     why="A Kendra index is billed by the hour for its edition, queried or not.",
-    spares=("queried in 14 days", "being made or changed"),
-    unchecked=("extra capacity units, which cost on top", "a Q Business application that reads from it"),
+    spares=("queried in 14 days", "a knowledge base reads from it", "being made or changed"),
+    unchecked=(
+        "extra capacity units, which cost on top", "a Q Business application that reads from it",
+        "passages that are retrieved without a query, where Kendra does not count those",
+    ),
     meter="Kendra index hours by edition, without extra units",
     category="ai",
     min_age=timedelta(days=14),
@@ -259,5 +270,5 @@ INDEX_IDLE = WasteCheck(
     recovery="The index has to be made and filled again from its sources.",
     order=60,
     steps=("kendra.DeleteIndex", "kendra.DescribeIndex"),
-)
+)  # fmt: skip
 CHECKS = (COLLECTION_IDLE, INDEX_IDLE, BASE_ORPHAN)

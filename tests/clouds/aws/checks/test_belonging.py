@@ -75,6 +75,27 @@ def market_called_through_sagemaker() -> Scenario:
     )  # fmt: skip
 
 
+def read_by_a_knowledge_base() -> Scenario:
+    base = {
+        "knowledgeBaseId": "KB1", "knowledgeBaseArn": "arn:kb", "name": "docs", "status": "ACTIVE",
+        "knowledgeBaseConfiguration": {
+            "type": "KENDRA",
+            "kendraKnowledgeBaseConfiguration": {"kendraIndexArn": only_index()},
+        },
+    }  # fmt: skip
+    listed = answered("kendra-index-idle", "bedrock-agent.ListKnowledgeBases", {"knowledgeBaseSummaries": [base]})
+    return also(listed, "bedrock-agent", "GetKnowledgeBase", Answer(200, {"knowledgeBase": base}))
+
+
+def only_index() -> str:
+    (found,) = (
+        each.answer.body["IndexConfigurationSummaryItems"][0]["Id"]
+        for each in waste("kendra-index-idle").fixtures
+        if each.operation == "ListIndices"
+    )
+    return f"arn:aws:kendra:us-east-1:123456789012:index/{found}"
+
+
 def disabled_image_needs_it() -> Scenario:
     (snapshot,) = (
         each.answer.body["Snapshots"][0]["SnapshotId"]
@@ -164,6 +185,16 @@ PART_OF: Mapping[str, tuple[str, Callable[[], Scenario]]] = {
         "bedrock-marketplace-endpoint",
         market_called_through_sagemaker,
     ),
+    "a cache that is only written to, as a queue": (
+        "elasticache-idle",
+        lambda: told(waste("elasticache-idle"), "SetTypeCmds"),
+    ),
+    "a cache that only passes messages on": (
+        "elasticache-idle",
+        lambda: told(waste("elasticache-idle"), "PubSubBasedCmds"),
+    ),
+    "a Kafka cluster that is only read": ("msk-idle", lambda: told(waste("msk-idle"), "BytesOutPerSec")),
+    "a Kendra index that a knowledge base reads from": ("kendra-index-idle", read_by_a_knowledge_base),
     "a database that a schedule stops": (
         "rds-stopped",
         lambda: other(
