@@ -28,8 +28,9 @@ def _cluster(row: Row, _seen: Seen) -> Waste | None:
         return None  # nodes that it makes by itself stand in no pool
     stopped = (about.get("powerState") or {}).get("code") == "Stopped"
     nodes = 0 if stopped else sum(int(each.get("count") or 0) for each in pools if _up(each))
-    if nodes:
+    if nodes or (not stopped and any(each.get("enableAutoScaling") and _up(each) for each in pools)):
         return None
+    halted = [str(each.get("name")) for each in pools if not _up(each)]
     tier = str((row.get("sku") or {}).get("tier", "Free"))
     meters = () if tier == "Free" else (Meter(f"aks/cluster-{tier.lower()}", "hour"),)
     return Waste(
@@ -37,7 +38,11 @@ def _cluster(row: Row, _seen: Seen) -> Waste | None:
         meters=meters,
         free=not meters,
         bound="at most" if stopped else "exact",
-        blocked="it was stopped on purpose, and comes back as it was when it is started" if stopped else "",
+        blocked="it was stopped on purpose, and comes back as it was when it is started"
+        if stopped
+        else f"{', '.join(halted)} was stopped on purpose, and comes back as it was when it is started"
+        if halted
+        else "",
         evidence={"tier": tier, "pools": len(pools), "stopped": stopped, "nodes": about.get("nodeResourceGroup", "")},
     )  # fmt: skip
 
@@ -52,7 +57,10 @@ IDLE_CLUSTER = check(
     kind=kind("AKS cluster", CLUSTERS, words.made),
     judge=_cluster,
     why="Standard and Premium clusters bill their control plane by the hour, with nodes or without.",
-    spares=("a node is up", "nodes that it provisions by itself", "being made or changed", "younger than a day"),
+    spares=(
+        "a node is up", "nodes that it provisions by itself, or a pool that grows by itself", "being made or changed",
+        "younger than a day",
+    ),
     unchecked=(
         "whether a stopped cluster's control plane is billed: an upper bound",
         "disks and addresses in its node group, found by themselves",

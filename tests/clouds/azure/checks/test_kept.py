@@ -234,3 +234,33 @@ def test_a_snapshot_of_a_backup_of_veleros_is_left_alone() -> None:
     row = {"id": f"{GROUP}/providers/Microsoft.Compute/snapshots/s", "tags": {"velero.io-backup": "nightly"}}
     assert words.managed(row) == "a backup of Velero's"
     assert words.managed({**row, "tags": {"velero": "no"}}) == ""
+
+
+def pools(**about: Any) -> Scenario:
+    """The cluster without a node, with other members in each of its pools."""
+    scenario = load(FIXTURES / "aks-idle-cluster" / "no_node_on_standard")
+
+    def told(each: Fixture) -> Fixture:
+        rows = [
+            {
+                **row,
+                "properties": {
+                    **row["properties"],
+                    "agentPoolProfiles": [{**pool, **about} for pool in row["properties"]["agentPoolProfiles"]],
+                },
+            }
+            for row in each.answer.body["value"]
+        ]
+        return replace(each, answer=Answer(200, {**each.answer.body, "value": rows}))
+
+    return changed(scenario, "Microsoft.ContainerService/managedClusters.list", told)
+
+
+def test_a_cluster_whose_pool_grows_by_itself_has_no_node_only_now(account: Account) -> None:
+    assert account.scan("aks-idle-cluster", pools(enableAutoScaling=True, minCount=0, maxCount=5)).findings == ()
+
+
+def test_a_cluster_whose_pools_were_stopped_on_purpose_is_not_deleted(account: Account) -> None:
+    (found,) = account.scan("aks-idle-cluster", pools(count=3, powerState={"code": "Stopped"})).findings
+    assert not found.removable
+    assert found.stays.endswith("was stopped on purpose, and comes back as it was when it is started")
