@@ -18,7 +18,7 @@ from clouds.aws.checks.ec2_reads import (
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, snapshot, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Kind, Listing, Meter, Row, Seen, Waste, WasteCheck, Young
 
 _KEEPERS = (
     "kubernetes.io/created-for", "ebs.csi.aws.com", "aws:backup", "aws:dlm", "AWSElasticDisasterRecoveryManaged",
@@ -87,6 +87,12 @@ READ_WRITE = usage(
 )
 
 
+def _younger(seen: Seen, instance: str) -> bool:
+    """Whether a machine was started within the window that its volumes are judged by."""
+    holders = seen.index(INSTANCES, instance_key)[instance]
+    return any(words.older(seen, each["LaunchTime"], days=READ_WRITE.days) is False for each in holders)
+
+
 def _attached_idle(row: Row, seen: Seen) -> Waste | None:
     if row["State"] != "in-use" or row.get("MultiAttachEnabled") or row.get("OutpostArn") or kept_for(row):
         return None
@@ -101,6 +107,8 @@ def _attached_idle(row: Row, seen: Seen) -> Waste | None:
             return None
     if not row.get("Attachments") or seen.metric(READ_WRITE, row):
         return None
+    if any(_younger(seen, instance) for instance in attached_to(row)):
+        raise Young  # the volume has figures only of the time that its machine runs
     where = ", ".join(attached_to(row))
     return Waste(
         reason=f"attached to {where} and neither read nor written in 14 days; {row['Size']} GiB {row['VolumeType']}",
@@ -136,7 +144,7 @@ ATTACHED_IDLE = WasteCheck(
     why="It is billed by its size, and nothing was read from it or written to it.",
     spares=(
         "root volumes", "multi-attach", "of a stopped machine (priced there)", "read or written in 14 days",
-        "made for a Kubernetes claim", "of a machine that is tagged to be kept",
+        "made for a Kubernetes claim", "of a machine that is tagged to be kept, or that was started in 14 days",
     ),
     unchecked=("a standby that is used only in a failover",),
     meter="EBS volume GiB-months, and IOPS and throughput beyond what is included",

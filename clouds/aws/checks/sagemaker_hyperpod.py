@@ -10,7 +10,7 @@ from clouds.aws.checks.accelerated import accelerated, neuron
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unresolved, Waste, WasteCheck, Young
 
 CLUSTERS = Listing("sagemaker", "ListClusters", "ClusterSummaries")
 CLUSTER = Detail(CLUSTERS, "sagemaker", "DescribeCluster", lambda rows, _at: {"ClusterName": rows[0]["ClusterArn"]})
@@ -72,6 +72,36 @@ GPU_USE = usage(
 )
 
 
+def _rested(row: Row, seen: Seen) -> bool:
+    """Whether no GPU was used; one that is too new for the figure is told to be so without its nodes."""
+    try:
+        return seen.metric(GPU_USE, row) < 1
+    except Young:
+        return False
+
+
+# The figure is of the nodes that are there: those that came an hour ago have not rested for a day.
+NODES = Detail(
+    CLUSTER,
+    "sagemaker",
+    "ListClusterNodes",
+    lambda rows, _at: {"ClusterName": rows[0]["ClusterArn"]},
+    rows="ClusterNodeSummaries",
+    when=lambda row: bool(_with_gpus(row)) and "Eks" in row.get("Orchestrator", {}),
+    after=(GPU_USE,),
+    needed=_rested,
+)
+
+
+def _just_started(row: Row, groups: list[Row], seen: Seen) -> bool:
+    """Whether a node of these groups was started within the day that the figure is of."""
+    names = {group["InstanceGroupName"] for group in groups}
+    return any(
+        each["InstanceGroupName"] in names and words.older(seen, each["LaunchTime"], days=GPU_USE.days) is False
+        for each in seen.of(NODES, row)
+    )
+
+
 def _hyperpod(row: Row, seen: Seen) -> Waste | None:
     if row["ClusterStatus"] != "InService" or not _billed(row):
         return None
@@ -84,6 +114,8 @@ def _hyperpod(row: Row, seen: Seen) -> Waste | None:
         raise Unresolved("its Trainium or Inferentia reports no use to Container Insights' GPU figure")
     if seen.metric(GPU_USE, row) >= 1:
         return None
+    if _just_started(row, groups, seen):
+        raise Young
     held = [each for group in groups for each in _held(group)]
     shown = ", ".join(f"{count} x {name}" for name, count in held)
     spot = any("Spot" in (group.get("CapacityRequirements") or {}) for group in groups)
@@ -151,7 +183,7 @@ HYPERPOD_IDLE = WasteCheck(
     id="sm-hyperpod-idle",
     title="HyperPod groups with accelerators that nothing uses",
     kind=HYPERPOD,
-    reads=(GPU_USE,),
+    reads=(GPU_USE, NODES),
     judge=_hyperpod,
     why="A HyperPod instance is billed by the hour as long as its group holds it.",
     spares=(
@@ -159,6 +191,7 @@ HYPERPOD_IDLE = WasteCheck(
         "groups without accelerators",
         "deep health checks under way",
         "any GPU used at 1 % or more in 24 hours",
+        "a node was started in 24 hours",
     ),
     unchecked=(
         "the queue of a Slurm cluster",

@@ -97,3 +97,26 @@ def test_who_pays_for_an_unused_reservation_is_said(account: Account) -> None:
         "; account 210987654321 is billed for what is unused"
         in only(account, "capacity-reservation-unused", lent).reason
     )
+
+
+@pytest.mark.parametrize(
+    ("check", "scenario"),
+    [
+        (
+            "ebs-idle-attached",
+            lambda: instance("ebs-idle-attached", LaunchTime="2026-11-29T08:00:00+00:00"),
+        ),
+        (
+            "sm-hyperpod-idle",
+            lambda: other(
+                "sm-hyperpod-idle", "sagemaker.ListClusterNodes", "InstanceGroupName",
+                LaunchTime="2026-11-29T08:00:00+00:00",
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_what_has_figures_only_of_the_time_that_its_machines_run_is_too_new_after_a_start(
+    check: str, scenario: Callable[[], Scenario], account: Account
+) -> None:
+    result = account.scan(check, scenario())
+    assert (result.findings, result.complete, result.coverage.too_new) == ((), True, 1)
