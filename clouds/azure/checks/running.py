@@ -11,7 +11,7 @@ from clouds.azure.checks.reads import check, listing
 from clouds.azure.checks.steps import act
 from clouds.azure.checks.usage import usage
 from clouds.models import Call
-from clouds.models.waste import Kind, Row, Seen, Waste
+from clouds.models.waste import Kind, Row, Seen, Waste, Young
 
 _VM = "Microsoft.Compute/virtualMachines"
 QUIET_PERCENT = 1.0
@@ -35,8 +35,13 @@ CPU = usage(
 
 def _idle(row: Row, seen: Seen) -> Waste | None:
     size = _size(row)
-    if not words.accelerated(size) or power(row, seen)[0] != "running" or CPU.of(seen, row) >= QUIET_PERCENT:
+    if not words.accelerated(size):
         return None
+    word, since = power(row, seen)
+    if word != "running" or CPU.of(seen, row) >= QUIET_PERCENT:
+        return None
+    if words.older(seen, since, days=CPU.metric.days) is False:
+        raise Young  # it may have been started then, and its figures begin there
     about = words.props(row)
     windows = ((about.get("storageProfile") or {}).get("osDisk") or {}).get("osType") == "Windows"
     return Waste(
@@ -54,7 +59,8 @@ GPU_IDLE = check(
     reads=(STATES, *CPU.reads),
     judge=_idle,
     why="A GPU machine bills every hour that it runs; even a model server that only waits keeps a core busy.",
-    spares=(f"the CPU came to {QUIET_PERCENT:g}% on any day", "not running", "no GPU", "younger than 7 days"),
+    spares=(f"the CPU came to {QUIET_PERCENT:g}% on any day", "not running", "no GPU",
+            "younger than 7 days, or started or changed in them"),
     unchecked=("what the GPU itself does: without an agent no metric says it", "a reservation that pays for it"),
     meter="VM hours of its size, Linux rate, or spot",
     category="ai",

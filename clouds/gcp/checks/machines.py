@@ -13,7 +13,7 @@ from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import DISKS, INSTANCES, compute_kind, gce_key
 from clouds.gcp.checks.steps import at, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Meter, Row, Seen, Unseen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Unseen, Waste, WasteCheck, Young
 
 MACHINE = compute_kind(
     "machine", INSTANCES, managed=words.machine_managed, moving=("lastStartTimestamp", "cpuPlatform", "resourceStatus")
@@ -110,7 +110,11 @@ def _accelerators(row: Row) -> str:
 
 
 def _quiet(row: Row, seen: Seen, cpu: Any, sent: Any) -> bool:
-    return seen.metric(cpu, row) < IDLE_CPU and seen.metric(sent, row) < IDLE_BYTES_A_SECOND * sent.days * 86400
+    """Whether a machine rested for the window. Raises Young where it has run for less: its figures begin then."""
+    rested = seen.metric(cpu, row) < IDLE_CPU and seen.metric(sent, row) < IDLE_BYTES_A_SECOND * sent.days * 86400
+    if rested and words.older(seen, row.get("lastStartTimestamp"), days=sent.days) is False:
+        raise Young
+    return rested
 
 
 def _gpu_idle(row: Row, seen: Seen) -> Waste | None:
@@ -164,7 +168,11 @@ def _stop(doomed: Doomed) -> tuple[CleanupStep, ...]:
 
 
 _STOPS = ("compute.instances.stop", "compute.instances.delete", "compute.instances.get")
-_SPARES = ("a member of an instance group", "made by GKE, Dataproc or another service", "younger than the window")
+_SPARES = (
+    "a member of an instance group",
+    "made by GKE, Dataproc or another service",
+    "younger than the window, or started in it",
+)
 
 GPU_IDLE = WasteCheck(
     id="gpu-vm-idle", title="GPU machine that computes nothing", kind=MACHINE, judge=_gpu_idle,

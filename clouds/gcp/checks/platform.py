@@ -13,7 +13,7 @@ from clouds.gcp.checks.reads import INSTANCES, everywhere
 from clouds.gcp.checks.steps import gone, step, until
 from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck, Young
 
 CLUSTERS = everywhere("container", "projects.locations.clusters.list", "clusters", "container.googleapis.com/Cluster")
 ZONES = Listing("dns-v1", "managedZones.list", "managedZones", assets=("dns.googleapis.com/ManagedZone",))
@@ -152,6 +152,9 @@ def _accelerators(row: Row, seen: Seen) -> Waste | None:
     ]  # fmt: skip
     if not machines:
         return None
+    started = (each.get("lastStartTimestamp") or each.get("creationTimestamp") for each in machines)
+    if any(words.older(seen, each, days=DUTY.days) is False for each in started):
+        raise Young  # the figure is of the nodes that are there
     lines = tuple(
         line
         for each in machines

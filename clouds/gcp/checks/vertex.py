@@ -11,7 +11,7 @@ from clouds.gcp.checks.metrics import LISTED, usage
 from clouds.gcp.checks.reads import VERTEX, in_each, named_kind
 from clouds.gcp.checks.steps import remove_named, step
 from clouds.models.removal import CleanupStep, Doomed, Until
-from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck, Young
 
 ENDPOINTS = in_each(VERTEX, "projects.locations.endpoints.list", "endpoints", "aiplatform.googleapis.com/Endpoint")
 INDEX_ENDPOINTS = in_each(
@@ -82,6 +82,11 @@ RESPONSES = usage(
 )
 
 
+def _new(deployed: Any, seen: Seen, days: float) -> bool:
+    """Whether anything was deployed within the window: it had no time to be asked."""
+    return any(words.older(seen, each.get("createTime"), days=days) is False for each in deployed or ())
+
+
 def _endpoint(row: Row, seen: Seen) -> Waste | None:
     kept = [machines(each, words.name_place(row, seen.at)) for each in row.get("deployedModels") or ()]
     if not any(meters for meters, _ in kept):
@@ -89,6 +94,8 @@ def _endpoint(row: Row, seen: Seen) -> Waste | None:
     seen.metric(REPLICAS, row)  # an endpoint that nobody measures is unresolved and never idle
     if seen.metric(RESPONSES, row):
         return None
+    if _new(row.get("deployedModels"), seen, RESPONSES.days):
+        raise Young
     named = ", ".join(text for _, text in kept if text)
     return Waste(f"keeps {named}, and answered nothing in 7 days",
                  tuple(meter for meters, _ in kept for meter in meters),
@@ -157,6 +164,8 @@ def _index(row: Row, seen: Seen) -> Waste | None:
     deployed = row.get("deployedIndexes") or ()
     if not deployed or seen.metric(QUERIES, row):
         return None
+    if _new(deployed, seen, QUERIES.days):
+        raise Young
     region = words.name_place(row, seen.at)
     kept = [machines(each, region) for each in deployed]
     return Waste(f"{len(deployed)} deployed index{'' if len(deployed) == 1 else 'es'}, and no query in 14 days",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -264,3 +265,16 @@ def test_a_cluster_whose_pools_were_stopped_on_purpose_is_not_deleted(account: A
     (found,) = account.scan("aks-idle-cluster", pools(count=3, powerState={"code": "Stopped"})).findings
     assert not found.removable
     assert found.stays.endswith("was stopped on purpose, and comes back as it was when it is started")
+
+
+def test_a_gpu_machine_that_was_started_this_week_is_too_new_to_be_idle(account: Account) -> None:
+    scenario = load(FIXTURES / "idle-gpu-vm" / "an_a100_at_half_a_percent")
+
+    def started(each: Fixture) -> Fixture:
+        text = json.dumps(each.answer.body)
+        text = text.replace('"time": "2026-06-01T08:00:00.0000000+00:00"', '"time": "2026-11-28T08:00:00+00:00"')
+        return replace(each, answer=Answer(200, json.loads(text)))
+
+    assert len(account.scan("idle-gpu-vm", scenario).findings) == 1
+    result = account.scan("idle-gpu-vm", changed(scenario, "Microsoft.Compute/virtualMachines.list", started))
+    assert (result.findings, result.coverage.too_new) == ((), 1)

@@ -11,7 +11,7 @@ from clouds.gcp.checks.commands import command
 from clouds.gcp.checks.machines import GPU_IDLE
 from clouds.models import Scope
 from clouds.models.removal import CleanupStep, Doomed
-from tests.clouds.gcp.checks.stage import PROJECT, Account, waste
+from tests.clouds.gcp.checks.stage import PROJECT, Account, Scenario, waste
 from tools.waste.records import Scan
 
 SNAPSHOTS = "compute.snapshots.list"
@@ -61,3 +61,38 @@ def test_a_machine_with_local_ssds_is_stopped_with_the_word_that_its_data_goes()
 def test_a_machine_without_local_ssds_is_just_stopped() -> None:
     told = stop(disks=[{"type": "PERSISTENT"}])
     assert ("discardLocalSsd" in told.call.parameters, told.reversal) == (False, "can be undone")
+
+
+def since(check: str, operation: str, inside: str, field: str, at: str) -> Scenario:
+    """The waste of a check in which each row of one list says this time."""
+
+    def told(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: [{**row, field: at} for row in each] if key == inside else told(each)
+                for key, each in value.items()
+            }
+        return [told(each) for each in value] if isinstance(value, list) else value
+
+    return waste(check).but(**{operation: told(deepcopy(waste(check).answers[operation]))})
+
+
+MACHINES = "compute.instances.aggregatedList"
+
+
+@pytest.mark.parametrize(
+    ("check", "where"),
+    [
+        ("gpu-vm-idle", (MACHINES, "instances", "lastStartTimestamp")),
+        ("tpu-vm-idle", (MACHINES, "instances", "lastStartTimestamp")),
+        ("vm-idle", (MACHINES, "instances", "lastStartTimestamp")),
+        ("gke-accelerators-idle", (MACHINES, "instances", "lastStartTimestamp")),
+        ("vertex-endpoint-idle", ("aiplatform.projects.locations.endpoints.list", "deployedModels", "createTime")),
+        ("vertex-index-idle", ("aiplatform.projects.locations.indexEndpoints.list", "deployedIndexes", "createTime")),
+    ],
+)
+def test_what_was_started_or_deployed_in_the_window_is_too_new(
+    check: str, where: tuple[str, str, str], account: Account
+) -> None:
+    result = account.scan(check, since(check, *where, at="2026-11-29T08:00:00Z"))
+    assert (result.findings, result.complete, result.coverage.too_new > 0) == ((), True, True)
