@@ -103,6 +103,8 @@ RESERVATION_UNUSED = WasteCheck(
 def _block(row: Row, seen: Seen) -> Waste | None:
     if row["State"] != "active" or row.get("ReservationType") != "capacity-block":
         return None
+    if row.get("OwnerId", seen.at.account) != seen.at.account:
+        return None  # shared with this account, and paid by the other
     start, end = words.moment(row.get("StartDate")), words.moment(row.get("EndDate"))
     if row["AvailableInstanceCount"] == 0 or (start is not None and start > seen.now):
         return None
@@ -121,7 +123,7 @@ BLOCK_IDLE = WasteCheck(
     kind=RESERVATION,
     judge=_block,
     why="A capacity block is paid in advance: what is not used of it is lost.",
-    spares=("not begun yet",),
+    spares=("not begun yet", "of another account"),
     meter="none: it is paid already",
     category="ai",
     min_age=timedelta(0),

@@ -145,6 +145,12 @@ PART_OF: Mapping[str, tuple[str, Callable[[], Scenario]]] = {
         "eni-unused",
         lambda: other("eni-unused", "ec2.DescribeNetworkInterfaces", "NetworkInterfaceId", OwnerId="210987654321"),
     ),
+    "a capacity block that another account shares": (
+        "capacity-block-idle",
+        lambda: other(
+            "capacity-block-idle", "ec2.DescribeCapacityReservations", "CapacityReservationId", OwnerId="210987654321"
+        ),
+    ),
     "a snapshot of a Kubernetes volume snapshot": (
         "snapshot-orphan",
         lambda: other("snapshot-orphan", "ec2.DescribeSnapshots", "StartTime", **tagged("CSIVolumeSnapshotName")),
