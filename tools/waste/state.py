@@ -23,6 +23,7 @@ from clouds.models.waste import (
     Unseen,
     Waste,
     WasteCheck,
+    Young,
     before,
 )
 from tools.waste.inventory import Held, there
@@ -164,7 +165,7 @@ def settle(box: Box) -> None:
 def _is_needed(needed: Callable[[Row, Seen], bool], row: Row, sight: Sight) -> bool:
     try:
         return needed(row, sight)
-    except (Unseen, Unresolved, *ODD):  # what would have decided is not known
+    except (Unseen, Unresolved, Young, *ODD):  # what would have decided is not known
         return True
 
 

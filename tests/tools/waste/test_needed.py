@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clouds.errors import PermissionMissing
-from clouds.models.waste import Detail, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Meter, Row, Seen, Waste, WasteCheck, Young
 from tests.tools.waste import toy
 from tests.tools.waste.toy import disk, machine
 
@@ -89,6 +89,16 @@ def test_a_decision_by_what_is_not_said_to_be_read_before_is_no_decision() -> No
     network = toy.Network({"north": {"ListDisks": DISKS, "ListMachines": MACHINES, "ListShares": shares}})
     toy.look({}, pack=replace(PACK, checks=(check,)), network=network)
     assert asked(network) == ["free", "held", "shared"]
+
+
+def test_a_row_that_is_too_young_to_be_decided_is_asked_and_stops_nothing() -> None:
+    def unsure(_row: Row, _seen: Seen) -> bool:
+        raise Young
+
+    network = toy.Network({"north": {"ListDisks": DISKS, "ListMachines": MACHINES, "ListShares": shares}})
+    check = replace(CHECK, reads=(replace(SHARED, needed=unsure), toy.MACHINES), judge=lambda row, seen: None)
+    found = toy.look({}, pack=replace(PACK, checks=(check,)), network=network)
+    assert (asked(network), found.complete) == (["free", "held", "shared"], True)
 
 
 def test_a_parent_that_could_not_be_read_leaves_nothing_to_ask() -> None:
