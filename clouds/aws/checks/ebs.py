@@ -152,7 +152,7 @@ ATTACHED_IDLE = WasteCheck(
     remove=_detach_delete,
     reversal="can be undone",
     recovery="A snapshot is made first; a volume from it has another id.",
-    order=38,
+    order=19,  # before its machine is stopped: a stopped one is judged with its disks
     steps=(*_BACKUPS, "ec2.DetachVolume", "ec2.DeleteVolume", "ec2.DescribeVolumes"),
 )  # fmt: skip
 

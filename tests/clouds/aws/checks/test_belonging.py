@@ -13,7 +13,7 @@ import pytest
 
 from clouds.aws.checks import words
 from clouds.replay import Answer, Fixture, Scenario
-from tests.clouds.aws.checks.stage import Account, waste
+from tests.clouds.aws.checks.stage import CHECKS, Account, waste
 from tests.clouds.aws.checks.test_other_shapes import also, keys, only, other, steps
 from tests.clouds.aws.checks.test_unknown import with_answer
 
@@ -288,3 +288,7 @@ def test_a_hyperpod_group_keeps_its_labels_and_patches_when_it_is_scaled() -> No
 @pytest.mark.parametrize("key", ["elbv2.k8s.aws/cluster", "KubernetesCluster", "eks:eks-cluster-name"])
 def test_who_owns_what_a_cluster_made_is_told(key: str) -> None:
     assert words.owner({key: "lab"}).endswith(" cluster lab")
+
+
+def test_a_volume_goes_before_its_machine_is_stopped() -> None:
+    assert CHECKS["ebs-idle-attached"].order < min(CHECKS[each].order for each in ("ec2-idle-cpu", "ec2-gpu-idle"))
