@@ -195,6 +195,7 @@ GROUP = Kind(
     label=lambda row: row["AutoScalingGroupName"],
     created=lambda row: row["CreatedTime"],
     tags=words.tags,
+    managed=words.managed,
     moving=("Instances",),
 )
 

@@ -33,14 +33,24 @@ def group_template(row: Row) -> Row:
     return found
 
 
+def _overrides(row: Row) -> Sequence[Row]:
+    """What a group's policy of mixed instances says of single types."""
+    found: Sequence[Row] = row.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {}).get("Overrides") or ()
+    return found
+
+
+def override_images(row: Row) -> Iterable[Any]:
+    """The images that a group names itself, for single types of its mixed instances."""
+    return [each["ImageId"] for each in _overrides(row) if each.get("ImageId")]
+
+
 _MOST_PINNED = 4
 """Template versions that are asked for a group: its own and its overrides', of which mixed processors need two."""
 
 
 def pinned(row: Row) -> list[Row]:
     """The template versions that a group, or an override of its mixed instances, names by number, each once."""
-    overrides = row.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {}).get("Overrides") or ()
-    named = [group_template(row), *(each.get("LaunchTemplateSpecification") or {} for each in overrides)]
+    named = [group_template(row), *(each.get("LaunchTemplateSpecification") or {} for each in _overrides(row))]
     found = {
         (str(each.get("LaunchTemplateId") or each.get("LaunchTemplateName")), str(each["Version"])): each
         for each in named

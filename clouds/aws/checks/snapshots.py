@@ -18,6 +18,7 @@ from clouds.aws.checks.ec2_reads import (
     SNAPSHOTS,
     TEMPLATES,
     VOLUMES,
+    override_images,
     volume_key,
 )
 from clouds.aws.checks.steps import MARK, gone, step
@@ -203,6 +204,8 @@ def _image_unused(row: Row, seen: Seen) -> Waste | None:
         return None
     if any(image in seen.index(read, image_of) for read in (INSTANCES, *_STARTERS)):
         return None
+    if image in seen.index(GROUPS, override_images):
+        return None
     last = row.get("LastLaunchedTime")
     if last and not words.older(seen, last, days=90):
         return None
@@ -265,7 +268,7 @@ IMAGE_UNUSED = WasteCheck(
     judge=_image_unused,
     why="An image costs nothing; the snapshots behind it are billed by what they store.",
     spares=(
-        "an instance, a launch template, a version that a group is pinned to or a launch configuration uses it",
+        "an instance, a launch template, a group, a version that one is pinned to or a launch configuration uses it",
         "started in the last 90 days", "public, or shared with another account", "from the Marketplace",
         "made by AWS Backup or DLM", "disabled", "younger than 90 days",
         "its snapshots that another image or a template needs too, or that are tagged to be kept: they stay",

@@ -120,3 +120,29 @@ def test_what_has_figures_only_of_the_time_that_its_machines_run_is_too_new_afte
 ) -> None:
     result = account.scan(check, scenario())
     assert (result.findings, result.complete, result.coverage.too_new) == ((), True, 1)
+
+
+def first_image() -> str:
+    (found,) = (
+        each.answer.body["Images"][0]["ImageId"]
+        for each in waste("ami-unused").fixtures
+        if each.operation == "DescribeImages"
+    )
+    return str(found)
+
+
+@pytest.mark.parametrize(("image", "found"), [(first_image(), 0), ("ami-0other", 1)])
+def test_an_image_that_a_group_names_for_one_of_its_types_is_in_use(image: str, found: int, account: Account) -> None:
+    policy = {"LaunchTemplate": {"LaunchTemplateSpecification": {"LaunchTemplateId": "lt-1", "Version": "$Latest"},
+                                 "Overrides": [{"InstanceType": "c7g.large", "ImageId": image}]}}  # fmt: skip
+    group = {"AutoScalingGroupName": "web", "MinSize": 0, "Instances": [], "MixedInstancesPolicy": policy}
+    scenario = answered("ami-unused", "autoscaling.DescribeAutoScalingGroups", {"AutoScalingGroups": [group]})
+    result = account.scan("ami-unused", scenario)
+    assert (len(result.findings), result.complete) == (found, True)
+
+
+def test_a_group_that_a_service_operates_is_left_alone(account: Account) -> None:
+    operated = other("asg-gpu-floor", "autoscaling.DescribeAutoScalingGroups", "AutoScalingGroupARN",
+                     Operator={"Managed": True, "Principal": "ecs.amazonaws.com"})  # fmt: skip
+    result = account.scan("asg-gpu-floor", operated)
+    assert (result.findings, result.complete, result.coverage.managed) == ((), True, 1)
