@@ -124,7 +124,7 @@ IDLE = WasteCheck(
         "DocumentDB and Neptune",
         "younger than 14 days",
     ),
-    unchecked=("a job that connects less often than every 14 days", "licences"),
+    unchecked=("a job that connects less often than every 14 days", "whether it was stopped until now", "licences"),
     meter="RDS instance hours by class, engine and zones, and its storage; of a cluster's member the hours "
     "alone: Aurora's as standard or I/O-Optimized, a serverless one's by its least ACU",
     min_age=timedelta(days=14),

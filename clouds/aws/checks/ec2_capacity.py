@@ -56,7 +56,11 @@ def _unused(row: Row, seen: Seen) -> Waste | None:
             "unused": free, "reserved": row["TotalInstanceCount"], "platform": row.get("InstancePlatform", ""),
             "ends": str(row.get("EndDate", "when cancelled")),
         },
-        blocked=f"it is committed until {committed or 'a date that is not given'}" if bound else "",
+        blocked=f"it is committed until {committed or 'a date that is not given'}"
+        if bound
+        else f"it is one of {row['CapacityReservationFleetId']}, which keeps its capacity up: change the fleet"
+        if row.get("CapacityReservationFleetId")
+        else "",
     )  # fmt: skip
 
 

@@ -68,7 +68,10 @@ WAREHOUSE_IDLE = WasteCheck(
     judge=_warehouse,
     why="A cluster is billed by the node hour, queried or not.",
     spares=("anybody connected in 14 days", "paused, or being changed", "younger than 14 days"),
-    unchecked=("reserved nodes, which are paid anyhow", "whether it shares data with other clusters"),
+    unchecked=(
+        "reserved nodes, which are paid anyhow",
+        "whether it shares data with other clusters, or an integration fills it",
+    ),
     meter="Redshift node hours",
     min_age=timedelta(days=14),
     remove=_pause,

@@ -227,6 +227,12 @@ STAYS: Mapping[str, tuple[str, Callable[[], Scenario], str]] = {
     "a machine of instance store": (
         "ec2-idle-cpu", lambda: instance("ec2-idle-cpu", RootDeviceType="instance-store"), "its root is instance store",
     ),
+    "a reservation of a fleet": (
+        "capacity-reservation-unused",
+        lambda: other("capacity-reservation-unused", "ec2.DescribeCapacityReservations", "CapacityReservationId",
+                      CapacityReservationFleetId="crf-1"),
+        "it is one of crf-1",
+    ),
     "a volume of a group's machine": (
         "ebs-idle-attached", lambda: instance("ebs-idle-attached", **tagged("aws:autoscaling:groupName", "web")),
         "its machine is one of aws:autoscaling:groupName=web",
