@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clouds.errors import ApiDisabled, CloudError, NotFound, NotOffered
 from clouds.models import Scope
-from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row, before
+from clouds.models.waste import Detail, Kind, Listing, Metric, Question, Reading, Row
 from tools.waste.rows import extract
 
 NOT_APPLICABLE = (ApiDisabled, NotOffered)
@@ -286,18 +286,3 @@ def moment(value: Any) -> datetime | None:
     if not isinstance(value, datetime):
         return None
     return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-
-
-def depths(readings: Iterable[Reading]) -> dict[Reading, int]:
-    """How many further reads wait for each, one after the other: what a chain still has before it."""
-    found: dict[Reading, int] = {}
-
-    def reach(read: Reading, length: int) -> None:
-        if found.get(read, -1) < length:
-            found[read] = length
-            for each in before(read):
-                reach(each, length + 1)
-
-    for read in readings:
-        reach(read, 0)
-    return found

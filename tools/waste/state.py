@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -28,7 +28,7 @@ from clouds.models.waste import (
 )
 from tools.waste.inventory import Held, there
 from tools.waste.judging import Judged, Verdict
-from tools.waste.reading import ODD, Ask, Box, depths
+from tools.waste.reading import ODD, Ask, Box
 from tools.waste.sight import Sight
 
 
@@ -172,3 +172,18 @@ def _is_needed(needed: Callable[[Row, Seen], bool], row: Row, sight: Sight) -> b
 def is_late(read: Reading) -> bool:
     """Whether a reading is made only for what was judged waste."""
     return isinstance(read, Detail) and read.late
+
+
+def depths(readings: Iterable[Reading]) -> dict[Reading, int]:
+    """How many further reads wait for each, one after the other: what a chain still has before it."""
+    found: dict[Reading, int] = {}
+
+    def reach(read: Reading, length: int) -> None:
+        if found.get(read, -1) < length:
+            found[read] = length
+            for each in before(read):
+                reach(each, length + 1)
+
+    for read in readings:
+        reach(read, 0)
+    return found

@@ -120,7 +120,7 @@ UNASSOCIATED = WasteCheck(
 
 
 STOPPED_DAYS = 7
-"""A machine may be stopped for a night, a weekend or a week of holidays, and its address cannot be had again."""
+"""A machine may be stopped for a night or a week of holidays: its address bills, but cannot be had again."""
 
 
 def _on_stopped(row: Row, seen: Seen) -> Waste | None:
@@ -131,13 +131,16 @@ def _on_stopped(row: Row, seen: Seen) -> Waste | None:
     if holder is None or holder["State"]["Name"] != "stopped" or words.kept(holder):
         return None
     tags, at = words.tags(holder), stopped_at(holder)
-    if scheduled(tags) or grouped(tags) or (at is not None and seen.now - at < timedelta(days=STOPPED_DAYS)):
+    if scheduled(tags) or grouped(tags):
         return None
     since = f" {words.many((seen.now - at).days, 'day')} ago" if at else ""
+    stays = "" if at else "AWS does not say when its machine was stopped: it may have been an hour ago"
+    if at is not None and seen.now - at < timedelta(days=STOPPED_DAYS):
+        stays = f"its machine was stopped less than {STOPPED_DAYS} days ago: it may be off for a night or a week"
     return Waste(
         reason=f"belongs to {instance}, which was stopped{since}",
         meters=(IPV4,),
-        blocked="" if at else "AWS does not say when its machine was stopped: it may have been an hour ago",
+        blocked=stays,
         evidence={"address": row["PublicIp"], "instance": instance},
     )
 
@@ -165,7 +168,7 @@ ON_STOPPED = WasteCheck(
     judge=_on_stopped,
     why="The address is billed by the hour while its machine is stopped.",
     spares=(
-        "of a running instance", "the instance was stopped less than 7 days ago", "of an own pool (BYOIP)",
+        "of a running instance", "of an own pool (BYOIP)",
         "the instance is tagged with a schedule or to be kept, or is in an Auto Scaling group, EKS, ECS or EMR",
     ),
     unchecked=("whether somebody starts the instance once a month", "a firewall rule that names the address"),

@@ -129,10 +129,6 @@ PART_OF: Mapping[str, tuple[str, Callable[[], Scenario]]] = {
         "ebs-idle-attached",
         lambda: instance("ebs-idle-attached", **tagged("modelrig-keep", "2027-03-31 standby")),
     ),
-    "an address of a machine that stopped last night": (
-        "eip-on-stopped",
-        lambda: instance("eip-on-stopped", StateTransitionReason="User initiated (2026-11-28 19:00:00 GMT)"),
-    ),
     "an address of a machine that is to be kept": (
         "eip-on-stopped",
         lambda: instance("eip-on-stopped", **tagged("modelrig-keep", "standby")),
@@ -236,6 +232,10 @@ STAYS: Mapping[str, tuple[str, Callable[[], Scenario], str]] = {
     "a volume of a group's machine": (
         "ebs-idle-attached", lambda: instance("ebs-idle-attached", **tagged("aws:autoscaling:groupName", "web")),
         "its machine is one of aws:autoscaling:groupName=web",
+    ),
+    "an address of a machine that stopped last night": (
+        "eip-on-stopped", lambda: instance("eip-on-stopped", StateTransitionReason="User (2026-11-28 19:00:00 GMT)"),
+        "its machine was stopped less than 7 days ago",
     ),
     "an address of a machine that stopped nobody knows when": (
         "eip-on-stopped", lambda: instance("eip-on-stopped", StateTransitionReason=""), "AWS does not say when",
