@@ -21,8 +21,9 @@ from clouds.models import Call, Scope
 from clouds.models.removal import From
 from tools.cleanup.journal import Entry, Journal
 from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, filled, lookup
-from tools.cleanup.rereading import Sought, pack_of, reread
+from tools.cleanup.rereading import Sought, pack_of, reread, stays
 from tools.cleanup.waiting import Clock, NotTrue, failure, wait
+from tools.waste.exceptions import Keep
 from tools.waste.rows import extract
 
 FRESH_SECONDS = 10.0
@@ -64,8 +65,10 @@ class Run:
         progress: Progress,
         now: Callable[[], datetime],
         clock: Clock,
+        keeps: Callable[[], tuple[Keep, ...]] = tuple,
     ) -> None:
-        self._plan, self._connect, self._journal = plan, connect, journal
+        """`keeps` reads the project's exceptions, each time anew: one may be written while this waits for a backup."""
+        self._plan, self._connect, self._journal, self._keeps = plan, connect, journal, keeps
         self._progress, self._now, self._clock = progress, now, clock
         self._entries: dict[tuple[str, str], Entry] = {}
         self._read_at: dict[str, float] = {}
@@ -115,7 +118,7 @@ class Run:
         wanted = {
             each.id: Sought(each.cloud, each.check, each.location, each.resource, each.account) for each in findings
         }
-        begun = self._clock.read()
+        begun, keeps = self._clock.read(), self._keeps()
         there = reread(wanted.values(), self._connect, self._now(), self._progress)
         self._reading_took = self._clock.read() - begun
         for finding in findings:
@@ -128,8 +131,9 @@ class Run:
                 self._changed[finding.id] = f"its tags could not be read again ({found.wasted.tags_problem})"
             elif found.wasted.fingerprint != finding.fingerprint:
                 self._changed[finding.id] = "it has changed since the plan was made"
-            elif found.wasted.waste.blocked:  # for what stands beside it: nothing of its own has changed
-                self._changed[finding.id] = found.wasted.waste.blocked
+            # for what stands beside it, or since somebody wrote down that it is kept: nothing of its own has changed
+            elif problem := stays(found.wasted, keeps, self._now().date()):
+                self._changed[finding.id] = problem
 
     def _finding(self, finding: PlannedFinding) -> Outcome:
         if all(self._state(finding, step) == "done" for step in finding.steps):

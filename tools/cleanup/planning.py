@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from clouds.base import Cloud, Progress
 from clouds.models.removal import CleanupStep, Doomed
 from tools.cleanup.records import CleanupPlan, PlannedFinding, Refused, planned
-from tools.cleanup.rereading import Reread, Sought, pack_of, reread
-from tools.waste.exceptions import Keep, suppression
+from tools.cleanup.rereading import Reread, Sought, pack_of, reread, stays
+from tools.waste.exceptions import Keep
 from tools.waste.reading import ODD
 from tools.waste.records import Finding
 
@@ -36,9 +36,9 @@ def make(
     found: list[tuple[int, PlannedFinding]] = []
     for each in steady:
         now_there = again[sought(each)]
-        problem = _problem(each, now_there, keeps, now.date())
+        problem = now_there.words if now_there.wasted is None else stays(now_there.wasted, keeps, now.date())
         if problem or now_there.wasted is None:
-            refused.append(_refused(each, problem or now_there.words))
+            refused.append(_refused(each, problem))
             continue
         try:
             found.append(_planned(plan_id, each, now_there, connect, now))
@@ -52,26 +52,6 @@ def make(
     return CleanupPlan(
         plan_id, scan, now.isoformat(timespec="seconds"), tuple(each for _, each in order), tuple(refused)
     )
-
-
-def _problem(finding: Finding, there: Reread, keeps: tuple[Keep, ...], today: date) -> str:
-    wasted = there.wasted
-    if wasted is None:
-        return there.words
-    if isinstance(wasted.check.remove, str):
-        return wasted.check.remove
-    if wasted.waste.blocked:
-        return wasted.waste.blocked
-    if wasted.tags_problem:
-        return f"its tags could not be read ({wasted.tags_problem}), so nobody knows whether it is to be kept"
-    kept, _ = suppression(finding.check, wasted.id, wasted.name, wasted.tags, keeps, today)
-    if kept is not None:
-        return f"kept by {kept.by}: {kept.reason}"
-    for held in wasted.waste.holds:  # it would go along
-        kept, _ = suppression("", held, "", {}, keeps, today)
-        if kept is not None:
-            return f"it holds {held}, which is kept by {kept.by}: {kept.reason}"
-    return ""
 
 
 def _planned(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from clouds.base import Cloud, Missing, Progress
 from clouds.errors import CloudError
 from clouds.models.waste_pack import WastePack
 from tools.waste import scan
+from tools.waste.exceptions import Keep, suppression
 from tools.waste.sight import why
 from tools.waste.state import Wasted
 from tools.waste.survey import GLOBAL, Survey
@@ -33,6 +34,24 @@ class Reread:
 
     wasted: Wasted | None
     words: str = ""
+
+
+def stays(wasted: Wasted, keeps: tuple[Keep, ...], today: date) -> str:
+    """Why a resource that is waste is left alone all the same; empty where it may be removed."""
+    if isinstance(wasted.check.remove, str):
+        return wasted.check.remove
+    if wasted.waste.blocked:
+        return wasted.waste.blocked
+    if wasted.tags_problem:
+        return f"its tags could not be read ({wasted.tags_problem}), so nobody knows whether it is to be kept"
+    kept, _ = suppression(wasted.check.id, wasted.id, wasted.name, wasted.tags, keeps, today)
+    if kept is not None:
+        return f"kept by {kept.by}: {kept.reason}"
+    for held in wasted.waste.holds:  # it would go along
+        kept, _ = suppression("", held, "", {}, keeps, today)
+        if kept is not None:
+            return f"it holds {held}, which is kept by {kept.by}: {kept.reason}"
+    return ""
 
 
 def pack_of(cloud: Cloud) -> WastePack | None:

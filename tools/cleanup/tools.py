@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -221,6 +222,7 @@ class Applied(Result):
 
 def apply_cleanup(
     clouds: Clouds,
+    settings: Settings,
     book: Book,
     progress: Progress,
     plan: Annotated[str, Field(max_length=20, description="c-… of plan_cleanup")],
@@ -238,7 +240,10 @@ def apply_cleanup(
             raise InvalidInput("plan", f"{name} has nothing to clean up with here", fix="Set it up as it was.")
         if problem := reach.problem(cloud, {each.account for each in found.findings if each.cloud == name}, progress):
             raise InvalidInput("plan", problem, fix="Sign in as before.")
-    run = Run(found, clouds.get, Journal(book, found.id), progress, book.clock, Clock(time.monotonic))
+    run = Run(
+        found, clouds.get, Journal(book, found.id), progress, book.clock, Clock(time.monotonic),
+        partial(exceptions.load, settings.project, frozenset()),
+    )  # fmt: skip
     return applied(found, run.run())
 
 

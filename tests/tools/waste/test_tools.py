@@ -212,7 +212,7 @@ def test_a_plan_comes_with_a_token_that_carries_it_out(tmp_path: Path) -> None:
     assert world.writes == []
     ready = calling.prepare(APPLY_CLEANUP, {"plan": plan.plan, "confirm": plan.confirm}, desk.session)
     assert isinstance(ready, Ready)
-    result = apply_cleanup(desk.clouds, desk.book, Ticking(), **ready.values)
+    result = apply_cleanup(desk.clouds, desk.settings, desk.book, Ticking(), **ready.values)
     assert (result.done, result.saved_usd_per_month) == (1, 10.0)
     assert world.disks == {}
 
@@ -260,7 +260,7 @@ def test_a_plan_of_another_account_is_refused(tmp_path: Path) -> None:
     other = toy.cloud(World(disks("d1")), who=toy.Somebody("43"))
     clouds = Clouds(("toy",), ("toy",), tmp_path, lambda name, where: other)
     with pytest.raises(InvalidInput, match="was made in account 42"):
-        apply_cleanup(clouds, desk.book, CallProgress(), plan.plan)
+        apply_cleanup(clouds, desk.settings, desk.book, CallProgress(), plan.plan)
 
 
 def test_a_scan_that_is_not_there_and_a_name_that_is_a_path_are_refused(tmp_path: Path) -> None:
