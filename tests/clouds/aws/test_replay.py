@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,19 @@ def test_a_plan_is_made_where_quota_is_left(said: dict[str, dict[str, Any]]) -> 
     plan = said["plan_deployment"]
     assert plan["endpoint"] == "aws:sagemaker:us-east-1:gemma-4-e2b-it"
     assert plan["usd_per_hour"] == 1.1267
+
+
+def test_the_scan_that_the_readme_shows_reads_everything_whenever_it_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "--replay fixtures call scan_waste cloud=aws`" in (FIXTURES.parents[1] / "README.md").read_text("utf-8")
+    monkeypatch.setenv("MODELRIG_REPLAY", str(FIXTURES.parent))
+    with session_of(tmp_path, "aws") as session:
+        session.book.clock = lambda: datetime(2027, 12, 1, tzinfo=UTC)
+        found = called(session, "scan_waste", {"cloud": ["aws"]}, worker=False).structured
+    assert found.get("not_read", []) == []
+    assert found["complete"]
+    assert found["findings"] > 30
 
 
 def test_nobody_real_stands_in_the_recorded_account() -> None:
