@@ -18,9 +18,10 @@ from clouds.base import Progress
 from clouds.errors import Cancelled, InvalidInput
 from tools import binding, confirm, faults, operations
 from tools.context import Session
+from tools.fitting import bounded
 from tools.progress import Both, CallProgress
 from tools.registry import FOLLOWS, Effect, Preview, Tool, refused
-from tools.result import Asked, Result, Running, bounded
+from tools.result import TEXT_LIMIT, Asked, Result, Running
 
 WAIT_SECONDS = 40.0
 """A call returns a reference to poll after this long; clients expect an answer within 45 s."""
@@ -35,10 +36,18 @@ class Outcome:
     structured: Mapping[str, Any]
     text: str
     failed: bool = False
+    uncut: str = ""
+    """The text as a person at a terminal reads it, where it is longer than what a model is given."""
+
+    @property
+    def whole(self) -> str:
+        """The text with nothing left out."""
+        return self.uncut or self.text
 
     def as_json(self) -> dict[str, Any]:
         """As it is kept in the ledger."""
-        return {"structured": self.structured, "text": self.text, "failed": self.failed}
+        kept = {"structured": self.structured, "text": self.text, "failed": self.failed}
+        return kept | ({"uncut": self.uncut} if self.uncut else {})
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,10 @@ class Question:
 
 def success(result: Result) -> Outcome:
     """A result as an outcome."""
-    return Outcome(result.structured(), result.text(), failed=result.is_error)
+    whole = result.text(None)
+    if len(whole) <= TEXT_LIMIT:
+        return Outcome(result.structured(), whole, failed=result.is_error)
+    return Outcome(result.structured(), result.text(), failed=result.is_error, uncut=whole)
 
 
 def failure(error: BaseException) -> Outcome:
@@ -95,8 +107,10 @@ def failure(error: BaseException) -> Outcome:
 
 
 def _failed(fault: Mapping[str, Any]) -> Outcome:
-    words = bounded(faults.sentence(fault), 4_000)
-    return Outcome({"headline": words.replace("**", ""), "error": fault}, words, failed=True)
+    whole = faults.sentence(fault)
+    words = bounded(whole, 4_000)
+    structured = {"headline": words.replace("**", ""), "error": fault}
+    return Outcome(structured, words, failed=True, uncut=whole if words != whole else "")
 
 
 def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready | Question | Outcome:

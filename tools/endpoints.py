@@ -15,9 +15,10 @@ from clouds.models import Endpoint, EngineFacts, Hardware, Phase, Read, Record, 
 from tools import history
 from tools.context import Clouds, Target
 from tools.figures import duration, few
+from tools.fitting import bounded
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import Result, bounded, capped
+from tools.result import Result, capped
 
 
 class Row(Record):

@@ -12,10 +12,11 @@ from clouds.base import Progress
 from clouds.errors import InvalidInput
 from tools import faults, operations
 from tools.context import Session
+from tools.fitting import fitted, joined
 from tools.ledger import Book
 from tools.ledger.values import moment
 from tools.registry import Effect, Tool
-from tools.result import Result
+from tools.result import TEXT_LIMIT, Result, visible
 
 CANCEL_WAIT = 10.0
 """Seconds that a cancelled operation is given to undo its work before the answer goes out."""
@@ -38,10 +39,26 @@ class OperationView(Result):
     result: Mapping[str, object] = {}
     shown: str = Field(default="", exclude=True)
 
+    def text(self, limit: int | None = TEXT_LIMIT) -> str:
+        """The finished call's own text, whose notes and next step stay whole; before that where the work is."""
+        if not self.shown:
+            return super().text(limit)
+        listed = self.result.get("notes")
+        notes = [str(note) for note in listed] if isinstance(listed, list | tuple) else []
+        told = self.result.get("next")
+        own = joined("", "", notes, f"Next: {told}" if told else "")
+        body = self.shown.partition("\n\n")[2]
+        if body.endswith(own):  # else it was written by another version: it is taken as one text
+            body = body.removesuffix(own).rstrip()
+        else:
+            notes, told = [], None
+        steps = [step for step in (told, self.next) if step]
+        last = "\n\n".join(f"Next: {step}" for step in steps)
+        head = visible(f"**{self.headline}**")
+        return joined(head, body, notes, last) if limit is None else fitted(head, body, notes, last, limit)
+
     def body(self) -> str:
-        """The finished call's own text, or where the work is."""
-        if self.shown:
-            return self.shown.partition("\n\n")[2]
+        """Where the work is."""
         parts = [f"{self.operation} · {self.tool} · {self.state}"]
         if self.done is not None and self.total:
             parts.append(f"{self.done:g} of {self.total:g}")
@@ -98,7 +115,7 @@ def get_operation(
         started=found.started,
         ended=found.ended,
         result=dict(result.get("structured", {})),
-        shown=str(result.get("text", "")),
+        shown=str(result.get("uncut") or result.get("text", "")),
         next=f'`get_operation("{found.id}")` again.'
         if not found.over
         else f'`get_endpoint("{endpoint}")` says how it is now.'

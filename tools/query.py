@@ -13,9 +13,10 @@ from clouds.models import Record, Wire
 from tools import history, starting
 from tools.binding import MULTILINE
 from tools.context import Target
+from tools.fitting import bounded
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import Result, bounded, quoted
+from tools.result import Result, quoted
 from tools.secrecy import clean
 from tools.settings import Settings
 
@@ -37,7 +38,7 @@ class Answered(Result):
 
     def body(self) -> str:
         """The reply as a quoted block, so that nothing in it reads as ours."""
-        lines = "\n".join(f"> {line}" for line in bounded(self.text_of_model, 6_000).splitlines() or [""])
+        lines = "\n".join(f"> {line}" for line in self.text_of_model.splitlines() or [""])
         thought = (
             "\n\nreasoning:\n" + "\n".join(f"> {line}" for line in self.reasoning.splitlines())
             if self.reasoning

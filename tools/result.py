@@ -10,15 +10,14 @@ from pydantic import BaseModel
 
 from clouds.models import Record
 from tools.figures import show
+from tools.fitting import fitted, joined
 from tools.lengths import lengths
 
 T = TypeVar("T")
 SHOWN = 10
 """Rows in a result unless more are asked for; all rows are in a file or behind a filter."""
-COMMAND_SHOWN = 500
-"""Characters of a command in a table: what it carries for a machine would else fill the text before its warnings."""
 TEXT_LIMIT = 7_500
-"""Characters of a rendered result: about 2,000 tokens."""
+"""Characters of a rendered result that a model reads: about 2,000 tokens."""
 
 
 class Result(Record):
@@ -49,16 +48,24 @@ class Result(Record):
             dumped["notes"] = [*dumped.get("notes", ()), listed]
         return dumped
 
-    def text(self) -> str:
-        """The record as Markdown. Override `body` for a hand-made table, not this."""
+    def text(self, limit: int | None = TEXT_LIMIT) -> str:
+        """The record as Markdown, whole without a `limit`; with one, headline, notes and next step stay whole and the
+        body is cut. Override `body` for a hand-made table, not this."""
         listed = lengths(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
-        notes = "\n".join(note for note in (*self.notes, listed) if note)
-        parts = [f"**{self.headline}**", self.body(), notes, f"Next: {self.next}" if self.next else ""]
-        return bounded(visible("\n\n".join(part for part in parts if part)), TEXT_LIMIT)
+        head, notes = visible(f"**{self.headline}**"), [visible(note) for note in (*self.notes, listed)]
+        last = visible(f"Next: {self.next}" if self.next else "")
+        whole = joined(head, visible(self.body()), notes, last)
+        if limit is None or len(whole) <= limit:
+            return whole
+        return fitted(head, visible(self.short()), notes, last, limit)
 
     def body(self) -> str:
         """Everything between headline and notes: scalars in one line, a table per tuple of records."""
         return render(self, leave_out=("headline", "notes", "next"))
+
+    def short(self) -> str:
+        """The body where it does not fit as a whole: what may be left out first is left out. It is cut after that."""
+        return self.body()
 
 
 class Asked(Result):
@@ -132,9 +139,6 @@ def cell(name: str, value: Any) -> str:
         return ", ".join(f"{key} {cell(str(key), each)}" for key, each in value.items())
     if isinstance(value, tuple | list):
         return ", ".join(cell(name, each) for each in value)
-    if name == "command" and len(str(value)) > COMMAND_SHOWN:
-        more = len(str(value)) - COMMAND_SHOWN
-        return f"{str(value)[:COMMAND_SHOWN].rstrip()}… ({more:,} more characters, all in the structured result)"
     return show(name, value)
 
 
@@ -195,13 +199,6 @@ def quoted(text: str, limit: int = 200) -> str:
     if not line.isprintable():
         line = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in line)
     return f'"{line[:limit]}…"' if len(line) > limit else f'"{line}"'
-
-
-def bounded(text: str, limit: int) -> str:
-    """Text of at most `limit` characters that says how much was cut."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit].rstrip()}\n… ({len(text) - limit:,} more characters)"
 
 
 def capped(rows: Sequence[T], limit: int = SHOWN) -> tuple[tuple[T, ...], str]:

@@ -17,12 +17,10 @@ from tools import environment, faults
 from tools.context import Clouds
 from tools.ledger import Book
 from tools.registry import Effect, Tool
-from tools.result import TEXT_LIMIT, Result, render
+from tools.result import Result, render
 from tools.settings import KNOWN, Settings
 from tools.waste.probing import Probed, probe
 
-ROOM_FOR_REST = 1_000
-"""Characters of a text that are left to what stands around its body."""
 ORDER = (
     "check_setup",
     "deploy_endpoint",
@@ -82,11 +80,10 @@ class Setup(Result):
     waste_scan: tuple[Probed, ...] = ()
     least_policy: Mapping[str, str] = {}
 
-    def body(self) -> str:
-        """As of any result; policies that are too long for a text are named by the files that hold them."""
-        whole = super().body()
-        if len(whole) <= TEXT_LIMIT - ROOM_FOR_REST or not self.least_policy:
-            return whole
+    def short(self) -> str:
+        """Policies that are too long for a text are named by the files that hold them."""
+        if not self.least_policy:
+            return self.body()
         files = ", ".join(str(faults.ROOT / "policy" / f"{cloud}-scanner.json") for cloud in self.least_policy)
         return (
             f"{render(self, leave_out=('headline', 'notes', 'next', 'least_policy'))}\n\n"

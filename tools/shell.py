@@ -275,7 +275,7 @@ def _list_tools(options: Options) -> int:
 
 
 def _print(outcome: Any, options: Options) -> int:
-    written = _out(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.text)
+    written = _out(json.dumps(outcome.structured, indent=2, ensure_ascii=False) if options.as_json else outcome.whole)
     return 0 if written and not outcome.failed else 1
 
 

@@ -104,3 +104,21 @@ def test_a_call_that_is_told_as_an_error_is_one_when_it_is_polled(session: Sessi
         session.book.operations.close(database, operation, "done", result=LOADING | {"failed": True})
     assert asked(session, operation=operation.id).failed
     assert not asked(session, operation=ended(session.home, NOON)).failed
+
+
+def test_a_long_answer_that_is_polled_keeps_its_notes_and_next_steps(session: Session) -> None:
+    whole = "**It is loading.**\n\n" + "line\n" * 4_000 + "\nA note.\n\nNext: wait."
+    said = {
+        "headline": "It is loading.",
+        "endpoint": "local:llama:this-machine:x",
+        "notes": ["A note."],
+        "next": "wait.",
+    }
+    operation = session.book.operations.add("deploy_endpoint", {}, flags=(), cwd="")
+    with session.book.operations.alone() as database:
+        kept = {"structured": said, "text": "**It is loading.**\n\ncut", "uncut": whole}
+        session.book.operations.close(database, operation, "done", result=kept)
+    told = asked(session, operation=operation.id)
+    assert told.text.endswith("in a shell)\n\nA note.\n\nNext: wait.")
+    assert len(told.text) <= 7_500
+    assert told.whole == whole

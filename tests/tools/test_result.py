@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from clouds.models import Record
-from tools.result import COMMAND_SHOWN, Result, bounded, capped, cell, escape, quoted, table, visible
+from tools.result import Result, capped, escape, quoted, table, visible
 
 
 class Row(Record):
@@ -44,12 +44,6 @@ def test_a_column_that_is_empty_in_every_row_is_left_out() -> None:
     assert "note" in table([Row(name="a", tokens=1), Row(name="b", tokens=2, note="x")])
 
 
-def test_text_is_bounded_and_says_how_much_was_cut() -> None:
-    assert bounded("x" * 12, 10) == "xxxxxxxxxx\n… (2 more characters)"
-    assert bounded("x" * 10, 10) == "x" * 10
-    assert len(Report(headline="y" * 20_000, count=0, complete=True).text()) < 8_000
-
-
 def test_rows_are_capped_and_say_how_many_there_are() -> None:
     assert capped(list(range(1313))) == (tuple(range(10)), "10 of 1,313")
     assert capped([1, 2]) == ((1, 2), "")
@@ -78,9 +72,3 @@ def test_no_result_carries_such_characters_in_data_or_in_text() -> None:
     }
     assert r"**\x1b[1mup**" in report.text()
     assert r"| \u202eevil | 1 |" in report.text()
-
-
-def test_a_long_command_leaves_room_for_what_comes_after_it() -> None:
-    text = cell("command", "x" * (COMMAND_SHOWN + 1_000))
-    assert text == "x" * COMMAND_SHOWN + "… (1,000 more characters, all in the structured result)"
-    assert cell("command", "x" * COMMAND_SHOWN) == "x" * COMMAND_SHOWN

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clouds.models import Record
+from tools.fitting import bounded
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.comparing.differences import shape_problems
@@ -18,7 +19,7 @@ from tools.measure.measured_rows import right_words
 from tools.measure.record import Part, Run
 from tools.measure.stats import rounded
 from tools.registry import Effect, Tool
-from tools.result import Result, bounded, capped
+from tools.result import Result, capped
 from tools.settings import Settings
 
 State = Literal["", "complete", "incomplete", "failed"]
