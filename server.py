@@ -9,8 +9,9 @@ server.py work OPERATION                                        (internal) carry
 server.py --version                                             the version
 
 Exit status of a call: 0 answered, 1 an error (also when it carried out not all that was asked), 2 a wrong command
-line, 3 a long operation still runs, 4 it asks for confirmation and changed nothing. A gate of scan_waste, with either
-option: 5 the findings cost AMOUNT a month or more, 6 not everything could be looked at; stderr says why.
+line, 3 a long operation still runs, 4 it asks for confirmation and changed nothing, 130 it was interrupted. A gate of
+scan_waste, with either option: 5 the findings cost AMOUNT a month or more, 6 not everything could be looked at; stderr
+says why.
 """
 
 from __future__ import annotations

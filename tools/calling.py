@@ -19,6 +19,7 @@ from clouds.errors import Cancelled, InvalidInput
 from tools import binding, confirm, faults, operations
 from tools.context import Session
 from tools.fitting import bounded
+from tools.leaving import Left
 from tools.progress import Both, CallProgress
 from tools.registry import FOLLOWS, Effect, Preview, Tool, refused
 from tools.result import TEXT_LIMIT, Asked, Result, Running
@@ -159,7 +160,8 @@ def carry_out(
     ready: Ready, session: Session, progress: Progress, wait: float = WAIT_SECONDS, *, here: bool = False
 ) -> Outcome:
     """Run it; with `here` long work too, in this process. Raises Cancelled when the caller went away, after whatever
-    was half-made is undone."""
+    was half-made is undone, and Left where a person stopped waiting for what goes on."""
+    operation = None
     try:
         if not ready.tool.long:
             return success(binding.execute(ready.tool, ready.values, session, progress))
@@ -169,6 +171,8 @@ def carry_out(
         progress.report(_follow(operation))
         # once our input has ended it is answered as it is: its worker goes on
         return of_operation(operations.wait(session.book, operation.id, wait, progress, ending=session.ending))
+    except KeyboardInterrupt:
+        raise (Left(operation.id) if operation else KeyboardInterrupt()) from None
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - the one boundary where every error becomes a result

@@ -2,9 +2,9 @@
 
 Exit status: 0 answered, 1 the tool reported an error (or the polled operation failed, or not all of what was asked was
 carried out), 2 the command line is wrong, 3 a long operation still runs, 4 it asked for confirmation and changed
-nothing; with the gates --fail-on-usd AMOUNT and --fail-on-incomplete of a waste scan also 5 (the amount is reached) and
-6 (not everything could be looked at). A line on stderr says what the gates found, with the findings that have no price
-and so are in no amount.
+nothing, 130 it was interrupted; with the gates --fail-on-usd AMOUNT and --fail-on-incomplete of a waste scan also 5
+(the amount is reached) and 6 (not everything could be looked at). A line on stderr says what the gates found, with the
+findings that have no price and so are in no amount.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def run(session: Session, options: Options) -> int:
     """`tools` and `call`."""
     if options.command == "tools":
         return _list_tools(options)
-    from tools import NAMES, calling
+    from tools import NAMES, calling, leaving
     from tools import tool as tool_named
     from tools.progress import CallProgress, Lines
     from tools.registry import Effect
@@ -230,17 +230,16 @@ def run(session: Session, options: Options) -> int:
     here = prepared.tool.effect is Effect.READ  # what changes something outlives a terminal that is closed
     try:
         outcome = calling.carry_out(prepared, session, progress, wait=WAIT, here=here)
-    except (KeyboardInterrupt, Cancelled):
-        going = "An operation that was named above goes on: get_operation stops it."
-        print("Interrupted.", "It only read: nothing was changed." if here else going, file=sys.stderr)
-        return 130
+    except (KeyboardInterrupt, Cancelled) as stopped:
+        print(leaving.words(prepared.tool, prepared.values, stopped, options.replay), file=sys.stderr)
+        return leaving.INTERRUPTED
     state = outcome.structured.get("state") if "operation" in outcome.structured else None
     if state in {"queued", "running"} and not outcome.failed:
         _print(outcome, options)
         return 3
     if state in {"failed", "cancelled"}:
-        _print(outcome, options)
-        return 1
+        asked = state == "cancelled" and bool(prepared.values.get("cancel"))  # to stop it was what was wanted
+        return _print(outcome, options) if asked else _print(outcome, options) or 1
     return _print(outcome, options) or _gate(outcome.structured, options)
 
 

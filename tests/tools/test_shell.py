@@ -16,7 +16,7 @@ import pytest
 
 import clouds
 import server
-from tools import NAMES, TOOLS, binding, shell, tool
+from tools import NAMES, TOOLS, binding, operations, shell, tool
 from tools.home import home
 from tools.ledger import Book
 from tools.reference import reference
@@ -195,6 +195,47 @@ def test_an_interrupted_command_that_only_reads_says_that_nothing_was_changed_an
     assert shell.run(session, options) == 130
     assert "Interrupted. It only read: nothing was changed." in capfd.readouterr().err
     assert [each.state for each in session.book.operations.recent()] == ["cancelled"]
+
+
+def test_an_interrupted_wait_names_the_operation_that_goes_on_and_the_command_that_follows_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def stopped(*_: Any, **__: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(operations, "start", lambda book, tool, values, **_: book.operations.add(
+        tool, values, flags=(), cwd=""))  # fmt: skip
+    monkeypatch.setattr(operations, "wait", stopped)
+    monkeypatch.setattr(sys, "argv", ["server.py"])
+    assert run("call", "repack_checkpoint", f"checkpoint={tmp_path}", f"folder={tmp_path / 'new'}") == 130
+    (going,) = Book(home()).operations.recent()
+    assert capfd.readouterr().err.splitlines()[-1] == (
+        f"Interrupted. {going.id} (repack_checkpoint) goes on. To follow it: python3 server.py call get_operation "
+        f"operation={going.id}; to stop it: the same with cancel=true."
+    )
+    assert run("call", "get_operation", f"operation={going.id}") == 130
+    assert f"Interrupted. {going.id} goes on." in capfd.readouterr().err
+
+
+def test_an_interrupted_question_names_no_operation(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(binding, "execute", stopped)
+    assert run("call", "query_model", "endpoint=http://127.0.0.1:9", "prompt=x") == 130
+    said = capfd.readouterr().err
+    assert "operation" not in said
+    assert "Interrupted. What it had sent by then may have been carried out" in said
+
+
+def test_to_stop_what_runs_is_a_success_and_to_find_it_stopped_is_none(capfd: pytest.CaptureFixture[str]) -> None:
+    with Book(home()) as book:
+        going = book.operations.add("scan_waste", {}, flags=(), cwd="").id
+    assert run("call", "get_operation", f"operation={going}", "cancel=true") == 0
+    assert run("call", "get_operation", f"operation={going}") == 1
+    assert "cancelled" in capfd.readouterr().out
 
 
 class Full(io.StringIO):
