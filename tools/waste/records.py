@@ -123,16 +123,25 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Findings of one group: how many, and what those with a price cost."""
+    """Findings of one group: how many, and what those with a price cost.
+
+    Of that amount `at_most` is an upper and `at_least` a lower bound; the rest is exact.
+    """
 
     findings: int
     usd_per_month: float
     unpriced: int = 0
+    at_most: float = 0.0
+    at_least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Every sum of a scan. Suppressed findings are in none of them but `suppressed`."""
+    """Every sum of a scan. Suppressed findings are in none of them but `suppressed`.
+
+    `saving` counts what is in use and would cost less as something else; the amounts that end in `at_most` and
+    `at_least` are the parts of `usd_per_month` that are an upper and a lower bound.
+    """
 
     findings: int
     usd_per_month: float
@@ -149,6 +158,10 @@ class Totals:
     by_check: Mapping[str, Sum]
     by_scope: Mapping[str, Sum]
     by_category: Mapping[str, Sum]
+    usd_per_month_at_most: float = 0.0
+    usd_per_month_at_least: float = 0.0
+    saving: int = 0
+    saving_usd_per_month: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

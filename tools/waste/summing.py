@@ -14,15 +14,43 @@ def by(findings: Iterable[Finding], key: Callable[[Finding], str]) -> Mapping[st
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(key(finding), []).append(finding)
-    sums = {
-        word: Sum(
-            len(group),
-            cents(sum(each.usd_per_month or 0.0 for each in group)),
-            sum(each.usd_per_month is None for each in group),
-        )
-        for word, group in groups.items()
-    }
+    sums = {word: summed(group) for word, group in groups.items()}
     return dict(sorted(sums.items(), key=lambda item: (-item[1].usd_per_month, item[0])))
+
+
+def summed(findings: Iterable[Finding]) -> Sum:
+    """Some findings as one sum, with how much of it is an upper or a lower bound."""
+    group = tuple(findings)
+    return Sum(
+        len(group),
+        cents(sum(each.usd_per_month or 0.0 for each in group)),
+        sum(each.usd_per_month is None for each in group),
+        _of(group, "at most"),
+        _of(group, "at least"),
+    )
+
+
+def joined(sums: Iterable[Sum]) -> Sum:
+    """Several sums as one."""
+    every = tuple(sums)
+    return Sum(
+        sum(each.findings for each in every),
+        cents(sum(each.usd_per_month for each in every)),
+        sum(each.unpriced for each in every),
+        cents(sum(each.at_most for each in every)),
+        cents(sum(each.at_least for each in every)),
+    )
+
+
+def bound(one: Sum) -> str:
+    """What a sum's amount is: "" where it is exact, "at most", "at least", or both where it has parts of both."""
+    words = ("at most" if one.at_most else "", "at least" if one.at_least else "")
+    return " and ".join(f"in part {word}" for word in words) if all(words) else "".join(words)
+
+
+def _of(findings: Iterable[Finding], bound: str) -> float:
+    """What those findings cost whose price is such a bound."""
+    return cents(sum(each.usd_per_month or 0.0 for each in findings if each.bound == bound and each.billing in COSTS))
 
 
 def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: frozenset[str] = frozenset()) -> Totals:
@@ -32,6 +60,7 @@ def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: froz
     """
     usd = [each.usd_per_month for each in counted if each.usd_per_month is not None and each.billing in COSTS]
     billing = [each.billing for each in counted]
+    saved = [each for each in counted if each.billing == "saving"]
     return Totals(
         findings=len(counted),
         usd_per_month=cents(sum(usd)),
@@ -50,6 +79,10 @@ def totals(counted: Sequence[Finding], kept: Sequence[Finding], by_account: froz
             counted, lambda each: f"{each.cloud}/{each.account if each.cloud in by_account else each.location}"
         ),
         by_category=by(counted, lambda each: each.category),
+        usd_per_month_at_most=_of(counted, "at most"),
+        usd_per_month_at_least=_of(counted, "at least"),
+        saving=len(saved),
+        saving_usd_per_month=cents(sum(each.usd_per_month or 0.0 for each in saved)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.waste.records import Finding, Scan
+from tools.waste.records import Finding, Scan, Totals
 
 
 def money(usd: float) -> str:
@@ -20,13 +20,43 @@ def headline(scan: Scan) -> str:
             return f"Nothing was looked at{only}, so nothing is known: {coverage_words(scan)}"
         start = "No waste found" if scan.complete else "No waste found in what could be looked at"
         return f"{start}{only}: {coverage_words(scan)}"
-    about = f" in {totals.findings:,} resource{'' if totals.findings == 1 else 's'} that nothing uses{only}"
-    cost = f"{money(totals.usd_per_month)} a month ({money(totals.usd_per_year)} a year)"
+    about = f" in {found_words(totals)}{only}"
+    total, at_most, at_least = totals.usd_per_month, totals.usd_per_month_at_most, totals.usd_per_month_at_least
+    cost = f"{amount_words(total, at_most, at_least)} ({money(totals.usd_per_year)} a year)"
     if not totals.priced:
         cost = "No price is known" if totals.unpriced else "Nothing to pay"
     looked = f"all {len(scan.checks):,} checks" if len(scan.checks) != 1 else "the one check"
     tail = f"; {looked} looked" if scan.complete else "; NOT everything could be looked at"
     return f"{cost}{about}{tail}."
+
+
+def found_words(totals: Totals) -> str:
+    """What was found, counted apart: "20 resources that nothing uses, 3 in use that could cost less and 1 priced …"."""
+    unused, elsewhere = totals.findings - totals.saving - totals.booked_elsewhere, totals.booked_elsewhere
+    counts = [
+        (unused, "that nothing uses"),
+        (totals.saving, "in use that could cost less"),
+        (elsewhere, f"priced with what holds {'it' if elsewhere == 1 else 'them'}"),
+    ]
+    words = [f"{count:,} {word}" for count, word in counts if count]
+    first = next(count for count, _ in counts if count)
+    words[0] = words[0].replace(" ", f" resource{'' if first == 1 else 's'} ", 1)
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def bound_words(usd: float, at_most: float, at_least: float) -> str:
+    """How much of an amount is a bound: "of it $9.00 at most and $1.00 at least", or "at most" where all of it is."""
+    for part, word in ((at_most, "at most"), (at_least, "at least")):
+        if part and part == usd:
+            return word
+    parts = [f"{money(part)} {word}" for part, word in ((at_most, "at most"), (at_least, "at least")) if part]
+    return f"of it {' and '.join(parts)}" if parts else ""
+
+
+def amount_words(usd: float, at_most: float, at_least: float) -> str:
+    """An amount with its bound: "$9.00 a month at most", "$10.00 a month, of it $9.00 at most"."""
+    words = bound_words(usd, at_most, at_least)
+    return f"{money(usd)} a month{',' if words.startswith('of it') else ''} {words}".rstrip()
 
 
 def filter_words(scan: Scan, limit: int = 1_000) -> str:
