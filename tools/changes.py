@@ -12,7 +12,7 @@ from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
 from tools.context import Target
 from tools.ledger import Book
-from tools.plan import EngineSettings
+from tools.plan import EngineSettings, lasting
 from tools.registry import Effect, Preview, Tool
 from tools.result import Result
 
@@ -40,6 +40,8 @@ def _preview_update(
     """Only replacing the engine asks; a new end acts at once."""
     if not (ttl_hours or model or settings):
         raise InvalidInput("ttl_hours", "nothing to change was given", fix="Give ttl_hours, model or settings.")
+    if ttl_hours:
+        lasting(ttl_hours)
     endpoint = _held(ref)
     if not (model or settings):
         return None
