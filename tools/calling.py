@@ -19,10 +19,11 @@ from clouds.errors import Cancelled, InvalidInput
 from tools import binding, confirm, faults, operations
 from tools.context import Session
 from tools.fitting import bounded
+from tools.inert import defused, inert
 from tools.leaving import Left
 from tools.progress import Both, CallProgress
 from tools.registry import FOLLOWS, Effect, Preview, Tool, refused
-from tools.result import TEXT_LIMIT, Asked, Result, Running
+from tools.result import TEXT_LIMIT, Asked, Result, Running, visible
 
 WAIT_SECONDS = 40.0
 """A call returns a reference to poll after this long; clients expect an answer within 45 s."""
@@ -69,9 +70,9 @@ class Question:
 
     @property
     def text(self) -> str:
-        """What a person is asked."""
-        steps = "\n".join(f"{number}. {step}" for number, step in enumerate(self.preview.steps, 1))
-        return f"{self.preview.headline}\n{steps}\nCarry this out?"
+        """What a person is asked: each step on one line of its own, whatever is in it."""
+        steps = "\n".join(f"{number}. {inert(step)}" for number, step in enumerate(self.preview.steps, 1))
+        return visible(f"{inert(self.preview.headline)}\n{steps}\nCarry this out?")
 
     @property
     def outcome(self) -> Outcome:
@@ -111,7 +112,7 @@ def _failed(fault: Mapping[str, Any]) -> Outcome:
     whole = faults.sentence(fault)
     words = bounded(whole, 4_000)
     structured = {"headline": words.replace("**", ""), "error": fault}
-    return Outcome(structured, words, failed=True, uncut=whole if words != whole else "")
+    return Outcome(structured, defused(words), failed=True, uncut=defused(whole) if words != whole else "")
 
 
 def prepare(tool: Tool, arguments: Mapping[str, Any], session: Session) -> Ready | Question | Outcome:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from clouds.models import Record
 from tools.figures import show
 from tools.fitting import fitted, joined
+from tools.inert import defused, in_cell, inert
 from tools.lengths import lengths
 
 T = TypeVar("T")
@@ -18,6 +19,8 @@ SHOWN = 10
 """Rows in a result unless more are asked for; all rows are in a file or behind a filter."""
 TEXT_LIMIT = 7_500
 """Characters of a rendered result that a model reads: about 2,000 tokens."""
+OWN_LINES = frozenset({"least_policy"})
+"""Fields whose several lines are ours; nothing from outside is in them."""
 
 
 class Result(Record):
@@ -52,8 +55,8 @@ class Result(Record):
         """The record as Markdown, whole without a `limit`; with one, headline, notes and next step stay whole and the
         body is cut. Override `body` for a hand-made table, not this."""
         listed = lengths(self.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
-        head, notes = visible(f"**{self.headline}**"), [visible(note) for note in (*self.notes, listed)]
-        last = visible(f"Next: {self.next}" if self.next else "")
+        head, notes = f"**{visible(inert(self.headline))}**", [visible(defused(each)) for each in (*self.notes, listed)]
+        last = visible(inert(f"Next: {self.next}") if self.next else "")
         whole = joined(head, visible(self.body()), notes, last)
         if limit is None or len(whole) <= limit:
             return whole
@@ -99,24 +102,29 @@ def render(record: BaseModel, *, leave_out: Sequence[str] = ()) -> str:
             continue
         word = label(name)
         if isinstance(value, BaseModel):
-            blocks.append(f"{word}: " + _flat(value))
+            blocks.append(f"{word}: " + inert(_flat(value)))
         elif isinstance(value, Mapping):
             blocks.append(
-                f"{word}: " + (" · ".join(f"{key} {show(str(key), each)}" for key, each in value.items()) or "none")
+                f"{word}: " + (" · ".join(_pair(name, str(key), each) for key, each in value.items()) or "none")
             )
         elif isinstance(value, tuple | list):
             blocks.append(_many(word, name, value))
         else:
-            scalars.append(f"{word} {show(name, value)}")
+            scalars.append(f"{word} {inert(show(name, value))}")
     return "\n\n".join(part for part in [" · ".join(scalars), *blocks] if part)
+
+
+def _pair(name: str, key: str, value: Any) -> str:
+    words = f"{key} {show(key, value)}"
+    return words if name in OWN_LINES else inert(words)
 
 
 def _many(word: str, name: str, values: Sequence[Any]) -> str:
     if values and all(isinstance(value, BaseModel) for value in values):
         return table(values)
     if name in {"steps", "lines"}:
-        return "\n".join(f"{number}. {value}" for number, value in enumerate(values, 1))
-    return f"{word}: " + (", ".join(show(name, value) for value in values) or "none")
+        return "\n".join(f"{number}. {inert(str(value))}" for number, value in enumerate(values, 1))
+    return f"{word}: " + (", ".join(inert(show(name, value)) for value in values) or "none")
 
 
 def _flat(record: BaseModel) -> str:
@@ -170,8 +178,8 @@ def _present(row: BaseModel, name: str) -> bool:
 
 
 def escape(text: str) -> str:
-    """Text from outside inside a table cell: one line, no cell borders."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Text from outside inside a table cell: one line, no cell borders, no image, link or tag."""
+    return in_cell(text)
 
 
 _UNSEEN = re.compile(
