@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from clouds.base import Progress
-from clouds.errors import Cancelled, InvalidInput, Unexpected
+from clouds.errors import Cancelled, CloudError, InvalidInput, Unexpected
 from clouds.models import Change, Endpoint, Setting
-from tools import history
+from tools import history, starting
 from tools.context import Target
 from tools.figures import duration
 from tools.ledger import Book
@@ -43,6 +43,16 @@ class Undisturbed:
     def sleep(self, seconds: float) -> None:
         """Wait to the end."""
         time.sleep(seconds)
+
+
+def started(base: Target, variants: Sequence[Variant], progress: Progress) -> None:
+    """Wait until the base runs where variants change it: while it loads it does not say what would be put back.
+
+    A start that fails, or is not seen to its end, is judged by what comes after. Raises Cancelled.
+    """
+    if any(each.changes for each in variants):
+        with suppress(CloudError):
+            starting.ready(base, READY_SECONDS, progress)
 
 
 class Held:

@@ -18,7 +18,7 @@ from tools.ledger import Book
 from tools.measure import store
 from tools.measure.comparing.differences import AGAIN, BASE
 from tools.measure.cost import PriceUsed
-from tools.measure.held import READY_SECONDS, Held, Undisturbed
+from tools.measure.held import READY_SECONDS, Held, Undisturbed, started
 from tools.measure.job import Job
 from tools.measure.measurement import Ask, Measurement, Objective
 from tools.measure.options import Options
@@ -76,6 +76,7 @@ def walk(variants: Sequence[Variant], wish: Wish, book: Book, progress: Progress
     """
     base = variants[0]
     order = [*variants, Variant(BASE + AGAIN, base.target)] if len(variants) > 1 else [base]
+    started(base.target, variants, progress)
     held = Held(base.target, variants, book)
     found: list[Measured] = []
     held.back(progress)  # what an earlier walk was killed over

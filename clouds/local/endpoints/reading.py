@@ -207,6 +207,8 @@ def _engine(seen: Seen, launch: Launch | None) -> EngineFacts | None:
     facts: dict[str, Any] = {
         "version": launch.version,
         "model_sha256": seen.state.get("sha256", ""),
+        "context_tokens": launch.context,
+        "slots": launch.slots,
         "threads": launch.threads,
         **said,
     }

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from clouds.errors import InvalidInput
-from clouds.models import DeploymentPlan, DeploymentSpec, Setting
+from clouds.models import DeploymentPlan, DeploymentSpec, Endpoint, EndpointRef, Setting
 from tests.tools.measure.rig import REF, Rig, offered
 from tests.tools.measure.truth import Truth
+from tools import starting
 from tools.ledger import Book
-from tools.measure.held import Held
+from tools.measure.held import Held, started
 from tools.measure.variants import Variant, parse
 from tools.progress import CallProgress
 
@@ -64,6 +65,41 @@ def test_what_was_given_at_deployment_counts_before_what_the_engine_reports(book
     one.become(variants[1], CallProgress())
     one.back(CallProgress())
     assert rig.changes[-1]["context"] == 4096
+
+
+class Loading(Rig):
+    """It says what its settings are once it has loaded."""
+
+    looks = 0
+
+    def get(self, ref: EndpointRef) -> Endpoint:
+        self.looks += 1
+        endpoint = super().get(ref)
+        return endpoint if self.looks > 2 else endpoint.model_copy(update={"state": "loading", "engine": None})
+
+
+def test_a_base_that_still_loads_is_waited_for_since_it_does_not_say_yet_what_would_be_put_back(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "LOOK_SECONDS", 0.01)
+    rig = Loading(Truth())
+    with pytest.raises(InvalidInput, match="what slots is now is not known"):
+        held(rig, book, "slots=2")
+    rig = Loading(Truth())
+    clouds, target = offered(rig, book.home)
+    variants = parse(("slots=2",), target, clouds, book)
+    started(target, variants, CallProgress())
+    one = Held(target, variants, book)
+    one.become(variants[1], CallProgress())
+    one.back(CallProgress())
+    assert rig.changes == [{"slots": 2}, {"slots": 4}]
+
+
+def test_what_is_not_changed_is_not_waited_for(book: Book) -> None:
+    rig = Loading(Truth())
+    _, target = offered(rig, book.home)
+    started(target, (Variant("base", target),), CallProgress())
+    assert rig.looks == 0
 
 
 def test_a_setting_whose_value_nobody_knows_is_refused_before_anything_changes(book: Book) -> None:

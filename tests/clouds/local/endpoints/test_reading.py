@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clouds.local import places, processes
+from clouds.local.endpoints import reading
+from clouds.local.launch import Launch
 from clouds.local.places import Place
 from clouds.models import EndpointRef, Scope
 
@@ -101,3 +104,15 @@ def test_processes_that_cannot_be_listed_are_unread_and_not_absent(bench: Any, m
     assert not listed.complete
     assert listed.unread[0].reason == "PermissionError: denied"
     monkeypatch.undo()
+
+
+def test_before_the_engine_says_what_it_is_the_facts_are_what_it_was_started_with() -> None:
+    launch = Launch("xllamacpp", "python", "tiny", "/m.gguf", context=512, slots=2, threads=1)
+    place = Place(Path("/nowhere"), "one")
+    loading = reading._engine(reading.Seen(place, {}, {}, None), launch)
+    assert loading is not None
+    assert (loading.context_tokens, loading.slots, loading.threads) == (512, 2, 1)
+    said = {"facts": {"context_tokens": 500, "slots": 1}, "launch": launch.to_json(), "state": "ready"}
+    ready = reading.endpoint(reading.Seen(place, {}, said, None), None).engine
+    assert ready is not None
+    assert (ready.context_tokens, ready.slots) == (500, 1)
