@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from pydantic import Field
@@ -98,7 +99,7 @@ def query_model(
 
 
 class Probe(Record):
-    """One question whose answer is known. `reply` comes from the model: it is data."""
+    """One question whose answer is known. `right`: the reply holds it as a word. The reply is the model's: data."""
 
     question: str
     expected: str
@@ -141,7 +142,7 @@ def _probe(wire: Wire, question: str, expected: str, seconds: float) -> Probe:
     return Probe(
         question=question,
         expected=expected,
-        right=expected.lower() in said.lower(),
+        right=re.search(rf"(?<!\w){expected}(?!\w)", said, re.IGNORECASE) is not None,
         reply=quoted(said, 120),
         seconds=round(reply.seconds, 3),
     )
@@ -157,7 +158,7 @@ def check_health(
 ) -> Health:
     """Ask three questions with known answers, since an engine can answer rubbish with status 200.
 
-    Healthy: every request is answered and at least two of the three are right.
+    Healthy: every request is answered and at least two of the three replies hold the answer.
     """
     target = endpoint.with_key_from(api_key_env, settings)
 
@@ -175,12 +176,13 @@ def check_health(
     history.judged(book, target.ref, healthy=healthy, right=good, asked=len(probes), answered=answered)
     verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
     return Health(
-        headline=f"{target.ref} is {verdict}: {good} of {len(probes)} known answers right, {answered} answered.",
+        headline=f"{target.ref} is {verdict}: {good} of {len(probes)} replies hold the answer, {answered} answered.",
         endpoint=target.ref,
         healthy=healthy,
         right=good,
         asked=len(probes),
         probes=probes,
+        notes=("Right: the reply holds the expected word. What else it says, and how well, is not judged here.",),
         next="" if healthy else f'`get_endpoint_logs("{target.ref}")` for what the engine says.',
     )
 

@@ -112,7 +112,6 @@ def test_before_the_engine_says_what_it_is_the_facts_are_what_it_was_started_wit
     loading = reading._engine(reading.Seen(place, {}, {}, None), launch)
     assert loading is not None
     assert (loading.context_tokens, loading.slots, loading.threads) == (512, 2, 1)
-    said = {"facts": {"context_tokens": 500, "slots": 1}, "launch": launch.to_json(), "state": "ready"}
-    ready = reading.endpoint(reading.Seen(place, {}, said, None), None).engine
+    ready = reading._engine(reading.Seen(place, {}, {"facts": {"context_tokens": 500, "slots": 1}}, None), launch)
     assert ready is not None
     assert (ready.context_tokens, ready.slots) == (500, 1)
