@@ -137,7 +137,7 @@ def judged(book: Book, ref: str, *, healthy: bool, right: int, asked: int, answe
     deployment = live_at(book, ref)
     if deployment is None or not answered:
         return
-    words = f"answers rubbish: {right} of {asked} replies held the answer at {datetime.now(UTC):%H:%M} UTC (check_health)"
+    words = f"answers rubbish: {right} of {asked} replies right at {datetime.now(UTC):%H:%M} UTC (check_health)"
     book.remember(deployment.id, {"health": "" if healthy else words})
 
 
