@@ -28,7 +28,8 @@ BROWSER = next(
 )
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium here: the reports are not looked at in a browser")
 DARK = ("@media screen and (prefers-color-scheme:dark)", "@media screen")
-WIDE, NARROW = 480, 500
+WIDE, NARROW, SHEET = 480, 500, 740
+"""Pixels; the last is a sheet of A4 within its margins."""
 COUNT = 150
 HOSTILE = "</td><script>window.broken=1</script><img src=x onerror=window.broken=1>"
 WATCH = "<script>window.faults=[];addEventListener('error',e=>faults.push(String(e.message)),true);</script>"
@@ -59,6 +60,9 @@ addEventListener("load", () => setTimeout(() => {
   const found = {};
   for (const {name, contentWindow: frame} of document.querySelectorAll("iframe")) {
     if (frame.found) found[name] = frame.found;
+    else if (name === "printed") found[name] = {
+      why: Math.min(...[...frame.document.querySelectorAll("td.c4")].map(each => each.clientWidth)),
+      wide: [frame.document.documentElement.scrollWidth, frame.innerWidth]};
     else if (name !== "still") found[name] = probe(frame);
     else found[name] = {rows: frame.document.querySelectorAll("tr[data-usd]").length,
       text: frame.document.body.innerText, classes: frame.document.documentElement.className};
@@ -98,11 +102,12 @@ def a_scan() -> Scan:
 
 
 def scans() -> dict[str, str]:
-    """The report of a scan: one that is used, and one with scripts off."""
+    """The report of a scan: one that is used, one with scripts off, and one as it is printed."""
     page = scan_page.render(a_scan())
     return {
         "sorted": page.replace("<head>", f"<head>{WATCH}", 1).replace("</body>", f"{SORTED}</body>", 1),
         "still": page.replace("script-src 'unsafe-inline'", "script-src 'none'", 1),
+        "printed": page.replace("@media screen and", "@media not all and").replace("@media print", "@media all"),
     }
 
 
@@ -133,7 +138,8 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     framed = {**shown, "spoiled": bad, **scan}
     frame = '<iframe name="{}" width="{}" height="900" srcdoc="{}"></iframe>'
     frames = "".join(
-        frame.format(name, NARROW if name in scan else WIDE, escape(text)) for name, text in framed.items()
+        frame.format(name, SHEET if name == "printed" else NARROW if name in scan else WIDE, escape(text))
+        for name, text in framed.items()
     )
     folder = tmp_path_factory.mktemp("browser")
     (folder / "page.html").write_text(f"<!doctype html><meta charset=utf-8><body>{frames}{PROBE}</body>", "utf-8")
@@ -215,3 +221,9 @@ def test_with_scripts_off_every_finding_is_there(probed: dict[str, Any]) -> None
     assert still["rows"] == COUNT
     assert (still["classes"], probed["sorted"]["classes"]) == ("", "js"), "no script has run: it would name the class"
     assert "$2,813.50" in still["text"]
+
+
+def test_printed_every_column_has_room(probed: dict[str, Any]) -> None:
+    printed = probed["printed"]
+    assert printed["why"] > SHEET / 6
+    assert printed["wide"][0] <= printed["wide"][1]

@@ -7,6 +7,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from tools.result import visible
+
 _STYLE = Path(__file__).with_name("base.css")
 
 
@@ -14,6 +16,12 @@ _STYLE = Path(__file__).with_name("base.css")
 def base_style() -> str:
     """The look that all pages share: colours for light and dark, headings, cards, tables, print."""
     return _STYLE.read_text("utf-8")
+
+
+def line(words: str, limit: int = 0) -> str:
+    """Text from outside as markup: one line, what hides or turns it written out, cut at `limit` unless that is 0."""
+    text = visible(" ".join(words[: 4 * limit or None].split()))
+    return escape(f"{text[: limit - 1].rstrip()}…" if limit and len(text) > limit else text, quote=True)
 
 
 def shell(title: str, parts: Sequence[str], *, style: str = "", script: str = "") -> str:
@@ -28,7 +36,7 @@ def shell(title: str, parts: Sequence[str], *, style: str = "", script: str = ""
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        f"<title>{escape(title)}</title><style>{base_style()}{style}</style></head><body><main>",
+        f"<title>{line(title)}</title><style>{base_style()}{style}</style></head><body><main>",
         *(part for part in parts if part),
         f"</main>{f'<script>{script}</script>' if script else ''}</body></html>",
     ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
+from tools.result import visible
 from tools.waste.records import Finding, Scan
 
 COLUMNS = (
@@ -12,11 +14,14 @@ COLUMNS = (
     "bound", "billing", "reason", "created", "age_days", "owner", "reversal", "removable", "stays", "also",
     "booked_with", "kept_by", "kept_because", "kept_until",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""Where a spreadsheet begins a formula: in a cell, or after a semicolon, which parts cells in half of the world. The
+last four are the full-width forms of the same signs."""
 
 
 def render(scan: Scan) -> str:
-    """The whole table. Text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """The whole table. Text is one line without hidden characters; what a spreadsheet would take for a formula has an
+    apostrophe before it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -39,6 +44,4 @@ def _row(finding: Finding) -> tuple[object, ...]:
 def _cell(value: object) -> object:
     if value is None:
         return ""
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    return _FORMULA.sub(r"\1'", visible(" ".join(value.split()))) if isinstance(value, str) else value

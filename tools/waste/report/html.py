@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 
 from tools.figures import duration
-from tools.page import shell
+from tools.page import line, shell
 from tools.waste.places import by_account
-from tools.waste.records import Finding, Gap, Scan
+from tools.waste.records import BillView, Finding, Scan
+from tools.waste.report import gaps
 from tools.waste.report.charts import bars
-from tools.waste.report.words import coverage_words, headline, money, undo, who_words
+from tools.waste.report.words import bound_words, headline, money, undo, who_words
 
+NAME, RESOURCE, WHY = 100, 300, 400
+"""Characters of a name, of a resource's id and of a sentence in the table; the JSON beside the page has all of them."""
 _HERE = Path(__file__).parent
 _HEADS = (
     ("c1 num", "$ a month", "n"), ("c2", "resource", "t"), ("c3", "where", "t"), ("c4", "why", "t"),
-    ("c5 num", "age, d", "n"), ("c6", "if removed", "t"),
+    ("c5 num", "age, d", "n"), ("c6", "undo", "t"),
 )  # fmt: skip
 
 
@@ -25,9 +27,9 @@ def render(scan: Scan) -> str:
     """The whole page."""
     titles = {finding.check: finding.title for finding in scan.findings}
     parts = [
-        f"<h1>{escape(headline(scan))}</h1>",
-        *(f'<p class="soft">{escape(line)}</p>' for line in who_words(scan)),
-        _state(scan),
+        f"<h1>{line(headline(scan))}</h1>",
+        *(f'<p class="soft">{line(words, WHY)}</p>' for words in who_words(scan)),
+        gaps.state(scan),
         _cards(scan),
     ]
     if scan.findings:
@@ -39,11 +41,11 @@ def render(scan: Scan) -> str:
             _table(scan.findings, by_account(scan)),
         ]
     parts += [
+        _bill(scan.bill),
         _kept(scan.suppressed),
-        _gaps("Not judged: what is read did not suffice", scan.unresolved),
-        _gaps("Too new to be judged", scan.too_new),
-        _gaps("Managed by a service, never touched", scan.managed),
-        _gaps("Does not apply here", scan.not_applicable),
+        gaps.folded("Too new to be judged", scan.too_new),
+        gaps.folded("Managed by a service, never touched", scan.managed),
+        gaps.folded("Does not apply here", scan.not_applicable),
         _scopes(scan),
         _about(scan),
     ]
@@ -56,34 +58,17 @@ def _part(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
 
 
-def _state(scan: Scan) -> str:
-    if scan.complete and not scan.findings:
-        return ""  # the headline says it
-    if scan.complete:
-        return f'<p class="fine">{escape(coverage_words(scan))}</p>'
-    lines = [_gap_line(gap) for gap in (*scan.unread, *scan.unresolved)]
-    shown = "".join(f"<li>{escape(line)}</li>" for line in lines[:30])
-    more = f"<li>{len(lines) - 30:,} more are in the JSON beside this file</li>" if len(lines) > 30 else ""
-    return (
-        f'<div class="warn"><b>Not everything could be looked at.</b> {escape(coverage_words(scan))}'
-        f"<ul>{shown}{more}</ul></div>"
-    )
-
-
-def _gap_line(gap: Gap) -> str:
-    place = " ".join(part for part in (gap.cloud, gap.location) if part)
-    count = f"{gap.resources:,} resource{'' if gap.resources == 1 else 's'}" if gap.resources else ""
-    names = f" ({', '.join(gap.named[:5])}{', …' if gap.resources > 5 else ''})" if gap.named else ""
-    return ": ".join(part for part in (place, gap.check, gap.call, f"{count}{names}", gap.reason) if part)
-
-
 def _cards(scan: Scan) -> str:
     totals = scan.totals
+    usd = totals.usd_per_month
+    bound = bound_words(usd, totals.usd_per_month_at_most, totals.usd_per_month_at_least)
     cards = [
-        ("a month", money(totals.usd_per_month)),
-        ("a year", money(totals.usd_per_year)),
-        ("findings", f"{totals.findings:,}"),
+        ("a month", money(usd), bound),
+        ("a year", money(totals.usd_per_year), "" if bound.startswith("of it") else bound),
+        ("findings", f"{totals.findings:,}", ""),
     ]
+    if totals.saving:
+        cards.append((f"of it by changing {totals.saving:,} in use", money(totals.saving_usd_per_month), ""))
     for word, value in (
         ("without a price, not in the total", totals.unpriced),
         ("cost nothing", totals.free),
@@ -92,17 +77,17 @@ def _cards(scan: Scan) -> str:
         ("kept on purpose", totals.suppressed),
     ):
         if value:
-            cards.append((word, f"{value:,}"))
-    return (
-        '<div class="cards">'
-        + "".join(f'<div class="card"><b>{escape(value)}</b>{escape(word)}</div>' for word, value in cards)
-        + "</div>"
+            cards.append((word, f"{value:,}", ""))
+    tiles = (
+        f'<div class="card"><b>{line(value)}</b>{line(word)}{f"<small>{line(more)}</small>" if more else ""}</div>'
+        for word, value, more in cards
     )
+    return f'<div class="cards">{"".join(tiles)}</div>'
 
 
 def _table(findings: Sequence[Finding], accounts: frozenset[str]) -> str:
     head = "".join(
-        f'<th class="{css}" data-k="{kind}" scope="col"><button type="button">{escape(word)}</button></th>'
+        f'<th class="{css}" data-k="{kind}" scope="col"><button type="button">{line(word)}</button></th>'
         for css, word, kind in _HEADS
     )
     rows = "\n".join(_row(finding, accounts) for finding in findings)
@@ -116,37 +101,37 @@ def _table(findings: Sequence[Finding], accounts: frozenset[str]) -> str:
 
 def _row(finding: Finding, accounts: frozenset[str]) -> str:
     usd = finding.usd_per_month
-    bound = "" if finding.bound == "exact" or not usd else f"<small>{finding.bound}</small>"
+    marks = ("saving" if finding.billing == "saving" else "", finding.bound if finding.bound != "exact" and usd else "")
     cost = {"unpriced": "unknown", "free": "free", "prepaid": "prepaid", "booked elsewhere": "elsewhere"}.get(
         finding.billing, ""
     ) or money(usd or 0.0)
-    owner = f"<small>{escape(finding.owner)}</small>" if finding.owner else ""
     age = "" if finding.age_days is None else f"{finding.age_days:,.0f}"
     value = "" if usd is None else f"{usd:g}" if usd == int(usd) else f"{usd:.2f}"
-    notes = "".join(f"<small>{escape(note)}</small>" for note in finding.notes)
+    notes = "".join(_small(note, WHY) for note in (finding.owner, *finding.notes))
     holder = f"{finding.cloud} {finding.account}" if finding.cloud in accounts else finding.cloud
     return (
-        f'<tr data-usd="{value}" data-w="{escape(finding.category)} {escape(finding.account)} {finding.id}">'
-        f'<td class="c1 num" data-v="{value}">{escape(cost)}{bound}</td>'
-        f'<td class="c2"><b>{escape(finding.name)}</b><small>{escape(finding.check)}</small>'
-        f"<code>{escape(finding.resource)}</code></td>"
-        f'<td class="c3">{escape(finding.location)}<small>{escape(holder)}</small></td>'
-        f'<td class="c4">{escape(finding.reason)}{owner}{notes}</td>'
+        f'<tr data-usd="{value}" data-w="{line(finding.category)} {line(finding.account)} {finding.id}">'
+        f'<td class="c1 num" data-v="{value}">{cost}{"".join(_small(mark) for mark in marks)}</td>'
+        f'<td class="c2"><b>{line(finding.name, NAME)}</b><small>{line(finding.check)}</small>'
+        f"<code>{line(finding.resource, RESOURCE)}</code></td>"
+        f'<td class="c3">{line(finding.location)}<small>{line(holder)}</small></td>'
+        f'<td class="c4">{line(finding.reason, WHY)}{notes}</td>'
         f'<td class="c5 num" data-v="{"" if finding.age_days is None else finding.age_days}">{age}</td>'
-        f'<td class="c6">{escape(undo(finding))}</td></tr>'
+        f'<td class="c6">{line(undo(finding), WHY)}</td></tr>'
     )
+
+
+def _small(words: str, limit: int = 0) -> str:
+    return f"<small>{line(words, limit)}</small>" if words else ""
 
 
 def _kept(findings: Sequence[Finding]) -> str:
     if not findings:
         return ""
     rows = "".join(
-        f"<tr><td><b>{escape(each.name)}</b><small>{escape(each.check)} · {escape(each.resource)}</small></td>"
-        f'<td class="num">{escape("unknown" if each.usd_per_month is None else money(each.usd_per_month))}</td>'
-        f"<td>{escape(each.suppressed.reason if each.suppressed else '')}"
-        f"<small>{escape(each.suppressed.by if each.suppressed else '')}"
-        f"{escape(f', until {each.suppressed.expires}' if each.suppressed and each.suppressed.expires else '')}"
-        "</small></td></tr>"
+        f"<tr><td><b>{line(each.name, NAME)}</b>{_small(f'{each.check} · {each.resource}', RESOURCE)}</td>"
+        f'<td class="num">{"unknown" if each.usd_per_month is None else money(each.usd_per_month)}</td>'
+        f"<td>{_because(each)}</td></tr>"
         for each in findings
     )
     return _details(
@@ -156,21 +141,35 @@ def _kept(findings: Sequence[Finding]) -> str:
     )
 
 
-def _gaps(title: str, gaps: Iterable[Gap]) -> str:
-    lines = [_gap_line(gap) for gap in gaps]
-    if not lines:
+def _because(finding: Finding) -> str:
+    kept = finding.suppressed
+    if kept is None:
         return ""
-    more = f"<li>{len(lines) - 200:,} more</li>" if len(lines) > 200 else ""
-    shown = "".join(f"<li>{escape(line)}</li>" for line in lines[:200])
-    return _details(f"{title}: {len(lines):,}", f"<ul>{shown}{more}</ul>")
+    return line(kept.reason, WHY) + _small(f"{kept.by}{f', until {kept.expires}' if kept.expires else ''}", WHY)
+
+
+def _bill(bill: BillView | None) -> str:
+    """What the bill shows, also where that is nothing or could not be read; "" where it was not asked for."""
+    if bill is None:
+        return ""
+    words = f"{money(bill.usd)} in {bill.days} days; {money(bill.covered_usd)} of it is of what these checks look at."
+    lines = [] if bill.problem and not bill.usd else [f"<p>{line(words)}</p>"]  # what was not read is not $0.00
+    if bill.problem:
+        lines.append(f"<p>Not read: {line(bill.problem, WHY)}.</p>")
+    items = "".join(
+        f"<li>{line(each.cloud)} {line(each.service, NAME)}: {money(each.usd)}</li>" for each in bill.not_covered
+    )
+    if items:
+        lines.append(f"<p>Looked at by no check:</p><ul>{items}</ul>")
+    return f"<h2>On the bill</h2>{''.join(lines)}"
 
 
 def _scopes(scan: Scan) -> str:
     rows = "".join(
-        f"<tr><td>{escape(each.cloud)} {escape(each.location)}<small>{escape(each.account)}</small></td>"
-        f"<td>{escape(each.ended)}<small>{escape(each.reason)}</small></td>"
+        f"<tr><td>{line(each.cloud)} {line(each.location)}{_small(each.account)}</td>"
+        f"<td>{line(each.ended)}{_small(each.reason, WHY)}</td>"
         f'<td class="num">{each.judged:,} of {each.attempted:,}</td><td class="num">{each.resources:,}</td>'
-        f'<td class="num">{each.findings:,}</td><td class="num">{escape(money(each.usd_per_month))}</td></tr>'
+        f'<td class="num">{each.findings:,}</td><td class="num">{money(each.usd_per_month)}</td></tr>'
         for each in scan.scopes
     )
     heads = ("place", "ended", "checks", "resources", "findings", "$ a month")
@@ -183,11 +182,11 @@ def _scopes(scan: Scan) -> str:
 
 def _about(scan: Scan) -> str:
     effort, pricing = scan.effort, scan.pricing
-    dates = f"{pricing.oldest} to {pricing.newest}" if pricing.oldest else "none was needed"
+    dates = f"rates of {pricing.oldest} to {pricing.newest}" if pricing.oldest else "no rate was needed"
     cost = f"${effort.usd:,.5f}".rstrip("0").rstrip(".") if effort.usd else "nothing"
     lines = [
         ("scan", f"{scan.id}, begun {scan.started}"),
-        ("prices", f"{pricing.basis}; a month is {pricing.hours_per_month} hours; rates of {dates}"),
+        ("prices", f"{pricing.basis}; a month is {pricing.hours_per_month} hours; {dates}"),
         ("not in the prices", ", ".join(pricing.excludes)),
         ("checks", f"{len(scan.checks):,}"),
         ("reads", f"{effort.requests:,}, each with all its pages, in {duration(effort.seconds)}; they cost {cost}"),
@@ -195,9 +194,9 @@ def _about(scan: Scan) -> str:
     if scan.below_minimum:
         lines.append(("left out", f"{scan.below_minimum:,} findings below the least amount"))
     lines += [("exception", word) for word in scan.exceptions]
-    body = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in lines)
+    body = "".join(f"<dt>{line(word)}</dt><dd>{line(text)}</dd>" for word, text in lines)
     return f"<h2>About this scan</h2><dl>{body}</dl>"
 
 
 def _details(title: str, body: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{body}</details>"
+    return f"<details><summary>{line(title)}</summary>{body}</details>"

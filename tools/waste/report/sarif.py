@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from tools.result import visible
 from tools.waste.records import Finding, Scan
 
 VERSION = "2.1.0"
@@ -18,7 +19,7 @@ def render(scan: Scan) -> str:
     """One run. What could not be read is a notification, and the run is not successful then."""
     rules = {finding.check: finding for finding in (*scan.findings, *scan.suppressed)}
     notes = [
-        {"level": "error", "message": {"text": f"{gap.cloud} {gap.location} {gap.check} {gap.call}: {gap.reason}"}}
+        {"level": "error", "message": _said(f"{gap.cloud} {gap.location} {gap.check} {gap.call}: {gap.reason}")}
         for gap in (*scan.unread, *scan.unresolved)
     ]
     run = {
@@ -50,7 +51,7 @@ def _result(finding: Finding) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": finding.check,
         "level": _level(finding),
-        "message": {"text": f"{finding.name}: {finding.reason} ({cost})"},
+        "message": _said(f"{finding.name}: {finding.reason} ({cost})"),
         "locations": [
             {"logicalLocations": [{"fullyQualifiedName": finding.resource, "name": finding.name, "kind": "resource"}]}
         ],
@@ -68,6 +69,11 @@ def _result(finding: Finding) -> dict[str, Any]:
     if finding.suppressed is not None:
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.suppressed.reason}]
     return found
+
+
+def _said(text: str) -> dict[str, str]:
+    """A message of text from outside: nothing hidden, and no link, as `[words](address)` is one in SARIF."""
+    return {"text": visible(" ".join(text.split())).replace("](", "] (")}
 
 
 def _level(finding: Finding) -> str:

@@ -78,16 +78,17 @@ def coverage_words(scan: Scan) -> str:
         parts.append(f"{cover.pairs_not_applicable:,} do{'es' if cover.pairs_not_applicable == 1 else ''} not apply")
     failed = f"{cover.pairs_unread:,} could not be read"
     parts.append(failed if cover.pairs_unread else "none failed")
-    words = f"{_several(len(scan.checks), 'check')}, {_several(cover.scopes, 'place')}: {', '.join(parts)}"
+    words = f"{several(len(scan.checks), 'check')}, {several(cover.scopes, 'place')}: {', '.join(parts)}"
     extra = [
         (cover.unread, "unread"), (cover.unresolved, "unresolved"), (cover.too_new, "too new"),
         (cover.managed, "managed elsewhere"),
     ]  # fmt: skip
     counts = ", ".join(f"{count:,} {word}" for count, word in extra if count)
-    return f"{words}; {_several(cover.resources, 'resource')} looked at{f' ({counts})' if counts else ''}."
+    return f"{words}; {several(cover.resources, 'resource')} looked at{f' ({counts})' if counts else ''}."
 
 
-def _several(count: int, word: str) -> str:
+def several(count: int, word: str) -> str:
+    """A count with its word: "1 check", "2 checks"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
@@ -97,5 +98,7 @@ def who_words(scan: Scan) -> list[str]:
 
 
 def undo(finding: Finding) -> str:
-    """What removing it would mean, or why it stays."""
-    return f"stays: {finding.stays}" if finding.stays else finding.reversal
+    """Whether removing it, or changing what is in use, can be undone, or why it stays."""
+    if finding.stays:
+        return f"stays: {finding.stays}"
+    return f"changed, not removed: {finding.reversal}" if finding.billing == "saving" else finding.reversal
