@@ -144,6 +144,14 @@ def test_the_table_has_a_row_for_every_finding_and_no_formula() -> None:
     assert not [value for row in rows for value in row.values() if value.startswith("=")]
 
 
+def test_the_rows_of_the_table_that_are_not_kept_make_the_total() -> None:
+    scan = a_scan(5)
+    rows = list(csv.DictReader(io.StringIO(table.render(scan))))
+    assert [row["kept"] for row in rows] == ["no", "no", "no", "no", "yes"]
+    assert sum(float(row["usd_per_month"]) for row in rows if row["kept"] == "no") == scan.totals.usd_per_month
+    assert sum(float(row["usd_per_month"]) for row in rows) > scan.totals.usd_per_month
+
+
 def test_the_sarif_has_a_result_for_every_finding_and_says_what_failed() -> None:
     scan = a_scan(3)
     data = json.loads(sarif.render(scan))

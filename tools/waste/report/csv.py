@@ -1,4 +1,5 @@
-"""Findings as a table for spreadsheets: one row each, also those that are kept, with plain numbers."""
+"""Findings as a table for spreadsheets: one row each, with plain numbers. Those that are kept are in it too, and in no
+total: `kept` is "yes" for them, so that the sum of the others is the scan's."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tools.waste.records import Finding, Scan
 COLUMNS = (
     "finding", "cloud", "account", "location", "check", "category", "kind", "name", "resource", "usd_per_month",
     "bound", "billing", "reason", "created", "age_days", "owner", "reversal", "removable", "stays", "also",
-    "booked_with", "kept_by", "kept_because", "kept_until",
+    "booked_with", "kept", "kept_by", "kept_because", "kept_until",
 )  # fmt: skip
 _FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 """Where a spreadsheet begins a formula: in a cell, or after a semicolon, which parts cells in half of the world. The
@@ -36,8 +37,8 @@ def _row(finding: Finding) -> tuple[object, ...]:
         finding.id, finding.cloud, finding.account, finding.location, finding.check, finding.category, finding.kind,
         finding.name, finding.resource, finding.usd_per_month, finding.bound, finding.billing, finding.reason,
         finding.created, finding.age_days, finding.owner, finding.reversal, finding.removable, finding.stays,
-        " ".join(finding.also), finding.booked_with, kept.by if kept else "", kept.reason if kept else "",
-        kept.expires if kept else "",
+        " ".join(finding.also), finding.booked_with, "yes" if kept else "no", kept.by if kept else "",
+        kept.reason if kept else "", kept.expires if kept else "",
     )  # fmt: skip
 
 
