@@ -43,6 +43,9 @@ def _row(finding: Finding) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
-    if value is None:
-        return ""
-    return _FORMULA.sub(r"\1'", visible(" ".join(value.split()))) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return "" if value is None else value
+    text = " ".join(value.split())
+    if not text.isprintable():
+        text = visible(text)
+    return _FORMULA.sub(r"\1'", text) if ";" in text or not text[:1].isalnum() else text
