@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Annotated
 
 from pydantic import Field
@@ -18,11 +19,13 @@ from tools.measure.comparing.pairs import AnswersRow, Moved
 from tools.measure.comparing.rows import Row
 from tools.measure.ladder.telling import ladder_lines
 from tools.measure.report import write_comparison
-from tools.measure.stats import ratio_text, rounded
+from tools.measure.stats import four, ratio_text, rounded
 from tools.registry import Effect, Tool
 from tools.result import SHOWN, Result, capped, escape, quoted
 from tools.settings import Settings
 
+MOST = 60
+"""Figures of a run that are shown at most."""
 MOVED_SHOWN = 6
 NOTES = 14
 """Sentences on ladders that are shown; the file has all."""
@@ -90,7 +93,9 @@ def compare_runs(
     settings: Settings,
     book: Book,
     folder: Folder = "",
-    limit: Annotated[int, Field(ge=1, le=60, description="figures shown a run; above 10 also the finer ones")] = SHOWN,
+    limit: Annotated[
+        int, Field(ge=1, le=MOST, description="figures shown a run; above 10 also the finer ones")
+    ] = SHOWN,
 ) -> Compared:
     """Compare runs with the first: what differs, ratio and range of each figure, answers in pairs, drift, verdicts.
 
@@ -138,16 +143,23 @@ def _next(comparison: Comparison) -> str:
 
 
 def _against(versus: Versus, base: str, limit: int) -> Against:
-    main = [_figure(row) for row in versus.rows if row.main and not _only_one(row)]
-    rest = [_figure(row) for row in versus.rows if not row.main] if limit > SHOWN else []
-    shown, _ = capped([*main, *_facts(versus), *rest], limit)
+    main = [row for row in versus.rows if row.main and not _only_one(row)]
+    finer = [row for row in versus.rows if not row.main]
+    facts = _facts(versus)
+    if limit > SHOWN:
+        listed = [*map(_figure, main), *facts, *map(_figure, finer)]
+    else:
+        first = sorted(main, key=_undecided) if len(main) > limit else main
+        room = max(2, limit - len(main) - len(facts))  # what is better or worse is looked for before facts
+        listed = [*map(_figure, [*first, *_decided(finer)[:room]]), *facts]
+    shown, _ = capped(listed, limit)
     total = len(versus.rows) + len(versus.facts)
     row = versus.answers
     return Against(
         run=versus.run,
         name=versus.name,
         figures=shown,
-        showing=_showing(len(shown), total, len(versus.facts)),
+        showing=_showing(len(shown), total, len(facts), len(main) + len(finer) + len(facts)),
         better=versus.verdicts.get("better", 0),
         worse=versus.verdicts.get("worse", 0),
         within_noise=versus.verdicts.get("within noise", 0),
@@ -158,10 +170,22 @@ def _against(versus: Versus, base: str, limit: int) -> Against:
     )
 
 
-def _showing(shown: int, total: int, facts: int) -> str:
-    """So that the verdicts and the facts add up to the total."""
+def _showing(shown: int, total: int, facts: int, known: int) -> str:
+    """So that the verdicts and the facts add up to the total, and with the limit that shows all that are known."""
     without = f" ({facts} of the {total} {'is a fact' if facts == 1 else 'are facts'} without a verdict)"
-    return f"{shown} of {total}{without if facts else ''}" if facts or shown < total else ""
+    most = min(max(known, SHOWN + 1), MOST)
+    more = f", limit={most} shows {'all' if known <= most else 'more'}" if shown < min(known, MOST) else ""
+    return f"{shown} of {total}{more}{without if facts else ''}" if facts or shown < total else ""
+
+
+def _undecided(row: Row) -> bool:
+    return row.verdict not in {"better", "worse"}
+
+
+def _decided(rows: list[Row]) -> list[Row]:
+    """What is better and what is worse in turn, so that neither word stands for figures that nobody sees."""
+    words = [[row for row in rows if row.verdict == word] for word in ("better", "worse")]
+    return [row for pair in zip_longest(*words) for row in pair if row is not None]
 
 
 def _only_one(row: Row) -> bool:
@@ -186,7 +210,7 @@ def _figure(row: Row) -> FigureRow:
         figure=row.figure,
         base=_rounded(row.base),
         other=_rounded(row.other),
-        ratio=_rounded(row.ratio),
+        ratio=_ratio(row.ratio),
         range=report.span_of(row),
         verdict=row.verdict,
         why="no overlap" if plain and row.no_overlap else "" if plain else row.why,
@@ -199,7 +223,7 @@ def _facts(versus: Versus) -> list[FigureRow]:
             figure=each.fact,
             base=_rounded(each.base),
             other=_rounded(each.other),
-            ratio=_rounded(each.ratio),
+            ratio=_ratio(each.ratio),
             verdict="–",
         )
         for each in versus.facts
@@ -212,8 +236,13 @@ def _bounded(moved: Moved) -> Moved:
     )
 
 
+def _ratio(value: float | None) -> float | None:
+    """Finer than it is shown, so that what is shown is rounded once."""
+    return None if value is None else rounded(value, 7)
+
+
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
+    return None if value is None else four(value)
 
 
 def _table(each: Against, base: str) -> str:

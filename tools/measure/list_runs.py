@@ -17,7 +17,7 @@ from tools.measure import store
 from tools.measure.comparing.differences import shape_problems
 from tools.measure.measured_rows import right_words
 from tools.measure.record import Part, Run
-from tools.measure.stats import rounded
+from tools.measure.stats import four
 from tools.registry import Effect, Tool
 from tools.result import Result, capped
 from tools.settings import Settings
@@ -170,7 +170,7 @@ def _row(run: Run) -> RunRow:
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value)
+    return None if value is None else four(value)
 
 
 LIST_RUNS = Tool(list_runs, title="List runs", effect=Effect.READ, open_world=False)

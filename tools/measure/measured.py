@@ -13,7 +13,6 @@ from tools.measure.measured_rows import (
     LevelRow,
     OtherFigure,
     VariantRow,
-    four,
     headline_part,
     level_rows,
     level_table,
@@ -27,7 +26,7 @@ from tools.measure.measured_rows import (
 from tools.measure.profiles import PROFILES
 from tools.measure.record import Run
 from tools.measure.registering import telling
-from tools.measure.stats import rounded
+from tools.measure.stats import four, rounded
 from tools.measure.walk import Measured
 from tools.result import Result, table
 
@@ -121,24 +120,24 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
 def headline(run: Run, levels: Sequence[LevelRow]) -> str:
     """The numbers that matter, in one line."""
     decode, right = run.figure("decode.tokens_per_second"), run.figure("answers.right")
-    best = max(
-        (row for row in levels if row.tokens_per_second), key=lambda row: row.tokens_per_second or 0.0, default=None
-    )
+    # the same level in every run of one plan, and not the fastest: else two costs would be of two loads
+    most = max((row for row in levels if row.tokens_per_second), key=lambda row: row.at_once, default=None)
     parts = []
     if decode and decode.value is not None:
-        parts.append(f"{number(four(decode.value))} tokens/s for one reply")
-    if best and best.tokens_per_second:
-        parts.append(f"{number(four(best.tokens_per_second))} tokens/s at {best.at_once} at once")
+        parts.append(f"decodes {number(four(decode.value))} tokens/s for one reply")
+    if most and most.tokens_per_second:
+        waits = ", waits included" if decode and decode.value is not None else ""
+        parts.append(f"serves {number(four(most.tokens_per_second))} tokens/s at {most.at_once} at once{waits}")
     if right and right.value is not None:
         parts.append(f"{right.value:.0f} of {right.n} answers right")
     parts += [headline_part(run, each) for each in main_figures(run) if each.value is not None]
     text = ", ".join(parts) or "nothing could be measured"
-    if best and best.usd_per_million is not None:
-        cost = usd(round(best.usd_per_million, 2) or best.usd_per_million)
+    if most and most.usd_per_million is not None:
+        cost = usd(round(most.usd_per_million, 2) or most.usd_per_million)
         busy = " when kept that busy" if run.price is not None and run.price.hourly else ""
         text += f"; {cost} per million output tokens{busy}"
     return (
-        text
+        (f"{text[0].upper()}{text[1:]}" if text.startswith(("decodes", "serves")) else text)
         + ("" if run.state == "complete" else f" ({run.state.upper()}: {'; '.join(run.missing)[:200] or run.failure})")
         + "."
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from clouds.models import Record
 from tools.figures import number, usd
 from tools.measure.record import Figure, Part, Run
-from tools.measure.stats import rounded
+from tools.measure.stats import four, rounded
 from tools.measure.walk import Measured
 from tools.result import escape
 
@@ -201,8 +201,3 @@ def range_of(figure: Figure | None) -> str:
 def value_of(figure: Figure | None) -> float | None:
     """Rounded as it is shown."""
     return None if figure is None or figure.value is None else four(figure.value)
-
-
-def four(value: float) -> float:
-    """Four significant digits, and one decimal above a thousand."""
-    return rounded(value, 4 if abs(value) < 1000 else len(str(int(abs(value)))) + 1)

@@ -32,6 +32,11 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio >= 0.095 or ratio <= 0 else f"{float(f'{ratio:.2g}'):f}".rstrip("0")
 
 
+def four(value: float) -> float:
+    """Four significant digits, and one decimal above a thousand; from the whole value, so that it is rounded once."""
+    return rounded(value, 4 if abs(value) < 1000 else len(str(int(abs(value)))) + 1)
+
+
 def rounded(value: float, digits: int = 5) -> float:
     """Rounded for a person, halves away from zero as on paper: 1077.25 is 1077.3, not 1077.2. Whole numbers stay."""
     return value if value == int(value) else float(f"{value * (1 + 1e-12):.{digits}g}")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clouds.errors import InvalidInput, NotFound
-from tests.tools.measure.made import engine, items, made
+from tests.tools.measure.made import engine, items, made, part, rate
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.compare_runs import compare_runs
@@ -154,3 +154,30 @@ def test_a_file_whose_names_have_line_breaks_is_refused(compared: Any, book: Boo
     shelve(book.home / "runs", BF16, evil)
     with pytest.raises(InvalidInput, match="variant"):
         compared("bf16", "qat")
+
+
+def finer(name: str, scale: float) -> Run:
+    """A run with one main figure and many finer ones, of which two get better and three worse as it scales."""
+    figures = [rate("decode.tokens_per_second", "decode, tokens/s", 6.32253 * scale, ())]
+    for place in range(40):
+        moved = {30: scale, 31: scale, 35: 1 / scale, 36: 1 / scale, 37: 1 / scale}.get(place, 1.0)
+        samples = [50 * moved * (1 + one / 1_000) for one in range(5)]
+        figures.append(rate(f"decode.x{place}", f"x{place}", 50 * moved, samples, main=False))
+    return made(name, engine=engine(name)).model_copy(update={"parts": (part("decode", figures),)})
+
+
+def test_what_is_better_and_what_is_worse_are_shown_and_the_limit_that_shows_all_is_named(
+    compared: Any, book: Book
+) -> None:
+    shelve(book.home / "runs", finer("one", 1.0), finer("two", 2.0))
+    found = compared("one", "two")
+    assert [row.verdict for row in found.runs[0].figures][1:] == ["better", "worse", "better", "worse", "worse"]
+    assert "2 better, 3 worse, 35 within noise, 1 cannot say; shown 6 of 41, limit=41 shows all." in found.text()
+    assert len(compared("one", "two", limit=41).runs[0].figures) == 41
+    short = compared("one", "two", limit=1).runs[0]
+    assert [row.figure for row in short.figures] == ["decode, tokens/s"]
+
+
+def test_a_figure_is_rounded_once_and_so_as_its_run_says_it(compared: Any, book: Book) -> None:
+    shelve(book.home / "runs", finer("one", 1.0), finer("two", 2.0))
+    assert "| decode, tokens/s | 6.323 | 12.65 |" in compared("one", "two").text()

@@ -56,7 +56,7 @@ def test_a_bare_url_is_measured_and_the_result_has_the_numbers_that_matter(serve
     truth = serve(**QUICK, answer=lambda prompt: answers.get(prompt.split()[0], ["tok "] * 100))
     result = call(Rig(truth), url=True, price_usd_per_hour=1.1267, objective_ms=(5_000, 0))
     assert result.state == "complete"
-    assert result.headline.startswith(f"{_n(result.decode_tokens_per_second)} tokens/s for one reply, ")
+    assert result.headline.startswith(f"Decodes {_n(result.decode_tokens_per_second)} tokens/s for one reply, ")
     assert result.headline.endswith("per million output tokens when kept that busy.")
     assert "0 of 40 answers right" in result.headline
     assert [(row.at_once, row.errors, row.kept_percent) for row in result.levels] == [(1, 0, 100), (4, 0, 100)]

@@ -9,8 +9,8 @@ from typing import Any
 from tests.tools.measure.ladder.test_asking import knows
 from tests.tools.measure.made import engine, made, part, rate
 from tests.tools.measure.scripted import Said, run_of, speaking
-from tools.measure.measured import result_of
-from tools.measure.measured_rows import OtherFigure, variant_row
+from tools.measure.measured import headline, result_of
+from tools.measure.measured_rows import LevelRow, OtherFigure, variant_row
 from tools.measure.walk import Measured
 
 
@@ -74,3 +74,14 @@ def test_a_measurement_that_could_not_be_made_says_why_in_both_forms(tmp_path: P
     assert result.figures[0].value is None
     assert "no log-probabilities came back" in result.figures[0].why
     assert "no log-probabilities came back" in result.text()
+
+
+def test_the_headline_has_the_highest_level_also_where_another_is_faster() -> None:
+    levels = [LevelRow(at_once=1, tokens_per_second=50.6, errors=0, usd_per_million=6.2),
+              LevelRow(at_once=4, tokens_per_second=48.8, errors=0, usd_per_million=6.43),
+              LevelRow(at_once=16, tokens_per_second=None, errors=32)]  # fmt: skip
+    told = headline(made("a", 84.0, {1: (50.6,), 4: (48.8,)}), levels)
+    assert told == (
+        "Decodes 84 tokens/s for one reply, serves 48.8 tokens/s at 4 at once, waits included; $6.43 per million "
+        "output tokens when kept that busy."
+    )

@@ -72,7 +72,9 @@ def _clause(row: Row, verb: str, base: str) -> str:
     if row.ratio is None:
         return f"{verb}: {row.why}"
     if row.verdict == "within noise":
-        return f"{verb} as fast as {base} within noise ({ratio_text(row.ratio)} ×{f', range {span}' if span else ''})"
+        told = f", range {span}" if span else ""
+        told += "" if row.low is not None and row.high is not None and row.low <= 1 <= row.high else f": {row.why}"
+        return f"{verb} as fast as {base} within noise ({ratio_text(row.ratio)} ×{told})"
     basis = f"{row.verdict}, {'95 % ' if row.method.startswith('95') else ''}range {span}" if span else row.verdict
     why = f": {row.why}" if row.verdict == "cannot say" else ""
     return f"{verb} {ratio_text(row.ratio)} × as fast as {base} ({basis}{why})"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tools.figures import number
-from tools.measure.measured_rows import four
+from tools.measure.stats import four
 
 Tone = Literal["", "good", "bad", "quiet", "warn"]
 

@@ -70,3 +70,16 @@ def test_random_weights_are_remarked_on_since_their_speed_is_absurd() -> None:
         "random_weights"
     ]
     assert judge(made("b", 20_000.0, engine=engine("b"))) == ()
+
+
+def test_noise_whose_range_leaves_out_one_says_why_it_is_noise() -> None:
+    base, other = (
+        made("a", 50.0, decode_samples=(50.0, 50.4)),
+        made("b", 49.0, decode_samples=(48.8, 49.2), engine=OTHER),
+    )
+    assert (
+        "within noise (0.98 ×, range 0.97–0.98: the range comes within 1.6 % of 1; below 2 % fewer than 5"
+        in headline(compare([base, other]))
+    )
+    same = made("b", 50.0, decode_samples=(49.8, 50.2), engine=OTHER)
+    assert headline(compare([base, same])) == "b decodes as fast as a within noise (1.00 ×, range 0.99–1.00)."
