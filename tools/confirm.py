@@ -89,7 +89,13 @@ def _unfit(plan: StoredPlan, bound: Bound, now: str) -> CloudError | None:
 
 
 def _stale(plan: StoredPlan, why: str) -> Conflict:
-    return Conflict(f"Confirming plan {plan.id}", answered=why, fix=f"Nothing was changed. {_AGAIN}", sent=False)
+    return Conflict(f"Confirming {_named(plan)}", answered=why, fix=f"Nothing was changed. {_AGAIN}", sent=False)
+
+
+def _named(plan: StoredPlan) -> str:
+    """What was to be confirmed, as its caller knows it: the tool and what it was to act on, and which token."""
+    given = [str(plan.arguments[name]) for name in ("plan", "ref", "name") if plan.arguments.get(name)]
+    return f"{plan.tool}{f' of {clip(given[0], 60)}' if given else ''} with token {plan.id}-…"
 
 
 def _wrong(token: str) -> InvalidInput:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clouds.models.basic import Call, Reversal, Scope
+
+if TYPE_CHECKING:
+    from clouds.models.waste import Meter
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class CleanupStep:
 
     `already` are error codes that mean that it is so already. `again` finds what it made when its answer was lost;
     without it the step may be sent twice. `capacity`: what is given up may not be had again.
+
+    A `backup` stays and bills: `makes` is its id, or where the step's answer says it; `bills` is the most that it costs
+    (the whole size of what it is of), empty where its size or its rate is not known.
     """
 
     name: str
@@ -66,11 +72,16 @@ class CleanupStep:
     capacity: bool = False
     already: tuple[str, ...] = ()
     again: Lookup | None = None
+    makes: str | From = ""
+    bills: tuple[Meter, ...] = ()
 
 
 @dataclass(frozen=True)
 class Doomed:
-    """What the steps of one finding are made from. `mark` names the plan and marks backups."""
+    """What the steps of one finding are made from. `mark` names the plan and marks backups; `name` is for a person.
+
+    `meters` are what it was priced with.
+    """
 
     row: Any
     at: Scope
@@ -78,3 +89,4 @@ class Doomed:
     name: str
     mark: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    meters: tuple[Meter, ...] = ()

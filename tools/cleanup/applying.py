@@ -11,16 +11,16 @@ Everything is written down before and after it is sent: a second run goes on whe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from clouds.base import Api, Cloud, Missing, Progress
 from clouds.errors import Cancelled, CloudError, InvalidInput, NotFound, PermissionMissing, Throttled
 from clouds.models import Call, Scope
-from clouds.models.removal import From
+from tools.cleanup.backups import Kept
 from tools.cleanup.journal import Entry, Journal
-from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, filled, lookup
+from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, filled, lookup, needed
 from tools.cleanup.rereading import Sought, pack_of, reread, stays
 from tools.cleanup.waiting import Clock, NotTrue, failure, wait
 from tools.waste.exceptions import Keep
@@ -29,16 +29,24 @@ from tools.waste.rows import extract
 FRESH_SECONDS = 10.0
 """How old a reading may be when the first step that destroys something is sent (or twice as long as reading takes)."""
 Ended = Literal["done", "refused", "failed"]
+_STANDS = {"done": "", "sent": "not known to be complete", "intent": "may have been made"}
+"""What is said of a backup by the state of its step."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one finding ended. `stands` is what is there now because of us, or still there because a step failed."""
+    """How one finding ended. `stands` is what is there now because of us, or still there because a step failed.
+
+    `before`: an earlier run had done it, at the moment `at`. `backups` are those that were made of it, by any run.
+    """
 
     finding: PlannedFinding
     ended: Ended
     detail: str
     stands: tuple[str, ...] = ()
+    backups: tuple[Kept, ...] = ()
+    before: bool = False
+    at: str = ""
 
 
 class Declared:
@@ -136,8 +144,9 @@ class Run:
                 self._changed[finding.id] = problem
 
     def _finding(self, finding: PlannedFinding) -> Outcome:
-        if all(self._state(finding, step) == "done" for step in finding.steps):
-            return Outcome(finding, "done", "was done before")
+        if finished(finding, self._entries):
+            at = max(self._entries[finding.id, step.name].changed for step in finding.steps)
+            return Outcome(finding, "done", "was done before", (), self._backups(finding), before=True, at=at)
         if finding.id in self._changed:
             return self._refusal(finding)
         for step in finding.steps:
@@ -149,7 +158,7 @@ class Run:
                 self._step(finding, step)
             except (CloudError, NotTrue, KeyError) as error:
                 return self._failed(finding, step, error)
-        return Outcome(finding, "done", "done and read back")
+        return Outcome(finding, "done", "done and read back", (), self._backups(finding))
 
     def _fresh(self, finding: PlannedFinding) -> None:
         """Read it again where it may have come into use: while its backup was made, or since it was last read."""
@@ -193,7 +202,7 @@ class Run:
             except CloudError as error:
                 if error.code not in step.already:
                     raise
-            found = {path: values[0] for path in self._needed(finding, step) if (values := extract(answer, path))}
+            found = {path: values[0] for path in _wanted(finding, step) if (values := extract(answer, path))}
         self._journal.sent(finding.id, step.name, found)
         self._mark(finding, step, "sent", found)
 
@@ -204,12 +213,6 @@ class Run:
         answer = api.send(self._filled(finding, again.call), scope=finding.scope)
         found = {path: values[0] for path, where in again.answer.items() if (values := extract(answer, where))}
         return found if len(found) == len(again.answer) else None
-
-    def _needed(self, finding: PlannedFinding, step: PlannedStep) -> set[str]:
-        """What later calls need of this step's answer."""
-        calls = [each.call.call() for each in finding.steps]
-        calls += [each.wait.until().call for each in finding.steps if each.wait is not None]
-        return {each.path for call in calls for each in references(call.parameters) if each.step == step.name}
 
     def _filled(self, finding: PlannedFinding, call: Call) -> Call:
         answers = {step.name: self._answer(finding, step) for step in finding.steps}
@@ -222,10 +225,10 @@ class Run:
             self._journal.failed(finding.id, step.name, words)
             if isinstance(error, PermissionMissing | Throttled):  # refused, so that nothing of it is under way
                 self._mark(finding, step, "failed", {})
-        return Outcome(finding, "failed", f"{step.text}: {words}", self._stands(finding))
+        return Outcome(finding, "failed", f"{step.text}: {words}", self._stands(finding), self._backups(finding))
 
     def _refusal(self, finding: PlannedFinding) -> Outcome:
-        return Outcome(finding, "refused", self._changed[finding.id], self._stands(finding))
+        return Outcome(finding, "refused", self._changed[finding.id], self._stands(finding), self._backups(finding))
 
     def _stands(self, finding: PlannedFinding) -> tuple[str, ...]:
         done = [step for step in finding.steps if self._state(finding, step) == "done"]
@@ -234,6 +237,16 @@ class Run:
         lost = [f"asked for, failed: {step.text}" for step in finding.steps if self._state(finding, step) == "failed"]
         left = [f"not done: {step.text}" for step in finding.steps if not self._state(finding, step)]
         return (*made, *sent, *lost, *left)
+
+    def _backups(self, finding: PlannedFinding) -> tuple[Kept, ...]:
+        """What was made of it, or may have been: it bills on, whatever has become of the finding."""
+        found = []
+        for step in (each for each in finding.steps if each.backup):
+            state, answer = self._state(finding, step), self._answer(finding, step)
+            if state in _STANDS or (state == "failed" and answer):
+                name = step.makes or str(answer.get(step.makes_at) or "")
+                found.append(Kept(name, _STANDS.get(state, "it failed"), step.bills_usd_per_month))
+        return tuple(found)
 
     def _state(self, finding: PlannedFinding, step: PlannedStep) -> str:
         entry = self._entries.get((finding.id, step.name))
@@ -244,7 +257,7 @@ class Run:
         return entry.answer if entry is not None else {}
 
     def _mark(self, finding: PlannedFinding, step: PlannedStep, state: str, answer: Mapping[str, Any]) -> None:
-        self._entries[finding.id, step.name] = Entry(state, answer, "")
+        self._entries[finding.id, step.name] = Entry(state, answer, "", "")
 
     def _api(self, finding: PlannedFinding) -> Api:
         """The cloud's api behind what the finding's own check declares."""
@@ -259,10 +272,20 @@ class Run:
         return self._apis[key]
 
 
-def references(value: Any) -> list[From]:
-    """Every place in a value that an earlier answer goes into."""
-    if isinstance(value, From):
-        return [value]
-    if isinstance(value, Mapping):
-        return [found for each in value.values() for found in references(each)]
-    return [found for each in value for found in references(each)] if isinstance(value, list | tuple) else []
+def _wanted(finding: PlannedFinding, step: PlannedStep) -> set[str]:
+    """What is kept of a step's answer: what later calls need, and the id of what it made."""
+    return needed(finding, step) | ({step.makes_at} if step.makes_at else set())
+
+
+def finished(finding: PlannedFinding, entries: Mapping[tuple[str, str], Entry]) -> bool:
+    """Whether every step of it was carried out and read back."""
+    return all((entry := entries.get((finding.id, step.name))) and entry.state == "done" for step in finding.steps)
+
+
+def left(plan: CleanupPlan, entries: Mapping[tuple[str, str], Entry]) -> CleanupPlan:
+    """What is still to be done of a plan: its other steps were carried out and read back."""
+    rest = []
+    for finding in plan.findings:
+        open_ = [each for each in finding.steps if not finished(replace(finding, steps=(each,)), entries)]
+        rest += [replace(finding, steps=tuple(open_))] if open_ else []
+    return replace(plan, findings=tuple(rest))

@@ -17,11 +17,12 @@ from tools.ledger.values import clip, decode, encode
 
 @dataclass(frozen=True)
 class Entry:
-    """One step as it was left."""
+    """One step as it was left, and when: a moment of the ledger, "" where this run has left it."""
 
     state: str
     answer: Mapping[str, Any]
     error: str
+    changed: str
 
 
 class Journal:
@@ -34,9 +35,12 @@ class Journal:
         """Every step that was begun, by finding and step."""
         with self._book.store.read() as database:
             rows = database.execute(
-                "SELECT finding, step, state, answer, error FROM cleanup_steps WHERE plan = ?", (self._plan,)
+                "SELECT finding, step, state, answer, error, changed FROM cleanup_steps WHERE plan = ?", (self._plan,)
             ).fetchall()
-        return {(row["finding"], row["step"]): Entry(row["state"], decode(row["answer"]), row["error"]) for row in rows}
+        return {
+            (row["finding"], row["step"]): Entry(row["state"], decode(row["answer"]), row["error"], row["changed"])
+            for row in rows
+        }
 
     def intent(self, finding: str, step: str, call: str) -> None:
         """About to be sent."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from clouds.models import Call, Reversal, Scope
 from clouds.models.removal import CleanupStep, From, Lookup, Until
+from tools.cleanup.backups import Bill, bill, made
+from tools.inert import one_line
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _FROM = "$from"
+TEXT = 400
+"""Characters of a step in words; names in it are shorter (`tools.inert.NAME`)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,10 @@ class PlannedWait:
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """One step. `recoverable_until` is a date for what is kept for a while after it was deleted."""
+    """One step. `recoverable_until` is a date for what is kept for a while after it was deleted.
+
+    A backup's id is `makes`, or stands at `makes_at` of the answer; it costs at most `bills_usd_per_month`.
+    """
 
     name: str
     text: str
@@ -68,6 +75,9 @@ class PlannedStep:
     already: tuple[str, ...] = ()
     again_call: PlannedCall | None = None
     again_answer: Mapping[str, str] = field(default_factory=dict)
+    makes: str = ""
+    makes_at: str = ""
+    bills_usd_per_month: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,9 @@ class Refused:
     name: str
     usd_per_month: float | None
     reason: str
+    unread: bool = False
+    """It could not be read again, so that nothing is known of it now."""
+    fix: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,11 @@ class CleanupPlan:
         return tuple(words(step) for each in self.findings for step in each.steps)
 
     @property
+    def backups(self) -> Bill:
+        """The backups that are made on the way, and what they bill from then on."""
+        return bill(step.bills_usd_per_month for each in self.findings for step in each.steps if step.backup)
+
+    @property
     def digest(self) -> str:
         """What a token is bound to: any other step, order or state of a resource makes another digest."""
         return hashlib.sha256(adapter().dump_json(self)).hexdigest()[:32]
@@ -152,15 +170,17 @@ def words(step: PlannedStep) -> str:
         "recoverable": f"recoverable until {step.recoverable_until or 'its window ends'}",
         "cannot be undone": "CANNOT BE UNDONE",
     }[step.reversal]
-    return f"{step.text}: {fate}{', capacity may not come back' if step.capacity else ''}"
+    cost = step.bills_usd_per_month
+    bills = f", bills at most ${cost:,.2f} a month until it is deleted" if step.backup and cost is not None else ""
+    return f"{step.text}: {fate}{', capacity may not come back' if step.capacity else ''}{bills}"
 
 
-def planned(step: CleanupStep, recoverable_until: str) -> PlannedStep:
+def planned(step: CleanupStep, recoverable_until: str, bills: float | None = None) -> PlannedStep:
     """A step of a check as it is kept."""
-    wait = step.until
+    wait, (makes, makes_at) = step.until, made(step)
     return PlannedStep(
         step.name,
-        step.text,
+        one_line(step.text, TEXT),
         _kept(step.call),
         step.reversal,
         None
@@ -174,6 +194,9 @@ def planned(step: CleanupStep, recoverable_until: str) -> PlannedStep:
         step.already,
         None if step.again is None else _kept(step.again.call),
         {} if step.again is None else step.again.answer,
+        makes,
+        makes_at,
+        bills,
     )
 
 
@@ -216,9 +239,20 @@ def filled(value: Any, answers: Mapping[str, Any], read: Any) -> Any:
     return [filled(each, answers, read) for each in value] if isinstance(value, list | tuple) else value
 
 
-def as_json(plan: CleanupPlan) -> dict[str, Any]:
-    """The plan as plain data."""
-    return asdict(plan)
+def references(value: Any) -> list[From]:
+    """Every place in a value that an earlier answer goes into."""
+    if isinstance(value, From):
+        return [value]
+    if isinstance(value, Mapping):
+        return [found for each in value.values() for found in references(each)]
+    return [found for each in value for found in references(each)] if isinstance(value, list | tuple) else []
+
+
+def needed(finding: PlannedFinding, step: PlannedStep) -> set[str]:
+    """What later calls need of a step's answer."""
+    calls = [each.call.call() for each in finding.steps]
+    calls += [each.wait.until().call for each in finding.steps if each.wait is not None]
+    return {each.path for call in calls for each in references(call.parameters) if each.step == step.name}
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,9 @@ from tools.waste.sight import why
 from tools.waste.state import Wasted
 from tools.waste.survey import GLOBAL, Survey
 
+_UNREAD = "unread"
+"""How the words begin that a survey has for what it could not read."""
+
 
 @dataclass(frozen=True)
 class Sought:
@@ -30,10 +33,12 @@ class Sought:
 
 @dataclass(frozen=True)
 class Reread:
-    """What is there now: still waste, or why not in words."""
+    """What is there now: still waste, or why not in words. `unread`: nothing is known of it, and `fix` what helps."""
 
     wasted: Wasted | None
     words: str = ""
+    unread: bool = False
+    fix: str = ""
 
 
 def stays(wasted: Wasted, keeps: tuple[Keep, ...], today: date) -> str:
@@ -71,7 +76,8 @@ def reread(
         try:
             found.update(_one_cloud(connect(name), group, now, progress))
         except CloudError as error:
-            found.update({each: Reread(None, f"could not be read again: {why(error)}") for each in group})
+            nothing = Reread(None, f"could not be read again: {why(error)}", unread=True, fix=error.fix)
+            found.update(dict.fromkeys(group, nothing))
     return found
 
 
@@ -108,5 +114,5 @@ def _one_cloud(cloud: Cloud, group: list[Sought], now: datetime, progress: Progr
     for each in group:
         key = (each.check, each.resource)
         word = met.get(key) or whole.get((each.check, place[each])) or "gone"
-        found[each] = Reread(wasted.get(key), "" if key in wasted else word)
+        found[each] = Reread(wasted.get(key)) if key in wasted else Reread(None, word, word.startswith(_UNREAD))
     return found

@@ -9,7 +9,8 @@ from typing import Any
 
 from clouds.models import Call, Scope
 from clouds.models.removal import From
-from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, words
+from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, needed, words
+from tools.inert import NAME, one_line
 
 Command = Callable[[Call, Scope], tuple[Any, ...]]
 Query = Callable[[str], tuple[str, ...]]
@@ -85,11 +86,11 @@ def render(
 
 
 def _saving(plan: CleanupPlan) -> str:
+    backups = f" {plan.backups}." if plan.backups.count else ""
     if plan.findings and plan.unpriced == len(plan.findings):
-        return "What it saves is not known."
-    return f"Saves ${plan.usd_per_month:,.2f} a month" + (
-        f", besides {plan.unpriced} without a price." if plan.unpriced else "."
-    )
+        return f"What it saves is not known.{backups}"
+    unpriced = f", besides {plan.unpriced} without a price" if plan.unpriced else ""
+    return f"Saves ${plan.usd_per_month:,.2f} a month{unpriced}.{backups}"
 
 
 def _only(account: str, line: str) -> str:
@@ -102,7 +103,7 @@ def _finding(number: int, finding: PlannedFinding, command: Command, query: Quer
     cost = "no price is known" if finding.usd_per_month is None else f"${finding.usd_per_month:,.2f} a month"
     lines = [
         "",
-        f"# {number}. {_comment(finding.name)} ({finding.check}, {_comment(finding.resource)}): {cost}",
+        f"# {number}. {_comment(one_line(finding.name, NAME))} ({finding.check}, {_comment(finding.resource)}): {cost}",
         f"#    {_comment(finding.reason)}",
     ]
     if finding.owner:
@@ -114,7 +115,7 @@ def _finding(number: int, finding: PlannedFinding, command: Command, query: Quer
 
 def _step(number: int, finding: PlannedFinding, step: PlannedStep, command: Command, query: Query) -> list[str]:
     shown = [*command(step.call.call(), finding.scope)]
-    wanted = sorted(set(_asked_of(finding, step)))
+    wanted = sorted(needed(finding, step))
     lines = []
     if wanted:
         for path in wanted:
@@ -136,14 +137,6 @@ def _step(number: int, finding: PlannedFinding, step: PlannedStep, command: Comm
 def _spelt(values: tuple[str, ...]) -> list[str]:
     """Truth as the APIs say it, and as the clouds' commands print it."""
     return [each for value in values for each in ([value, value.title()] if value in ("true", "false") else [value])]
-
-
-def _asked_of(finding: PlannedFinding, step: PlannedStep) -> list[str]:
-    from tools.cleanup.applying import references
-
-    calls = [each.call.call() for each in finding.steps]
-    calls += [each.wait.until().call for each in finding.steps if each.wait is not None]
-    return [each.path for call in calls for each in references(call.parameters) if each.step == step.name]
 
 
 def _line(number: int, shown: list[Any]) -> str:
@@ -174,4 +167,4 @@ def _variable(number: int, step: str, path: str) -> str:
 
 def _comment(text: str) -> str:
     """Text from outside in a comment: one line, nothing that could end it."""
-    return "".join(char if char.isprintable() else " " for char in text)[:300]
+    return "".join(char if char.isprintable() else " " for char in text)[:500]

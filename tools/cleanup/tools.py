@@ -3,78 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from clouds.base import Missing, Progress
-from clouds.errors import InvalidInput
-from clouds.models import Record
+from clouds.errors import Conflict, InvalidInput
 from tools import confirm as confirming
 from tools.cleanup import planning, reach, script, store
-from tools.cleanup.applying import Outcome, Run
+from tools.cleanup.answers import SHOWN, Applied, Planned, all_rows, applied, headline, planned, preview_steps
+from tools.cleanup.applying import Run, left
 from tools.cleanup.journal import Journal
-from tools.cleanup.records import CleanupPlan, words
+from tools.cleanup.records import CleanupPlan
 from tools.cleanup.rereading import pack_of
 from tools.cleanup.waiting import Clock
 from tools.context import Clouds
 from tools.home import write_atomically
-from tools.ledger import Book
+from tools.inert import NAME, one_line
+from tools.ledger import Book, Holder
 from tools.registry import Preview
-from tools.result import Result, capped
 from tools.settings import Settings
 from tools.waste import exceptions
 from tools.waste import store as scans
 from tools.waste.explaining import find
-from tools.waste.report.words import money
 from tools.waste.scan import named
 
 MOST = 200
 """Findings of one plan."""
-
-
-class PlanRow(Record):
-    """One finding of a plan."""
-
-    finding: str
-    resource: str
-    check: str
-    where: str
-    steps: int
-    usd_per_month: float | None
-    owner: str = ""
-
-
-class RefusedRow(Record):
-    """A finding that gets no steps."""
-
-    finding: str
-    resource: str
-    reason: str
-
-
-class Planned(Result):
-    """A plan: nothing was changed."""
-
-    plan: str
-    scan: str
-    findings: int
-    steps_count: int
-    usd_per_month: float
-    without_price: int
-    refused: int
-    by_reversal: Mapping[str, int]
-    backups: int
-    steps: tuple[str, ...]
-    rows: tuple[PlanRow, ...] = ()
-    showing: str = ""
-    refusals: tuple[RefusedRow, ...] = ()
-    script: str
-    confirm: str = ""
-    confirm_until: str = ""
+HOLD = "cleanup"
+"""What an apply_cleanup holds while it works: two plans may name the same resources."""
 
 
 def plan_cleanup(
@@ -109,10 +67,11 @@ def plan_cleanup(
     printed = write_atomically(store.path(book.home, plan.id, "sh"), as_script(plan, clouds), mode=0o700)
     token, until = ("", "")
     if plan.findings:
-        asked = _preview(plan)
+        asked = _preview(plan, plan)
         bound = confirming.Bound("apply_cleanup", {"plan": plan.id}, asked.steps, asked.state)
         token, until = confirming.issue(book, bound)
-    return _planned(plan, str(printed), token, until, limit, checks)
+    notes = [f"Filter: all findings of {', '.join(checks)} in {plan.scan}."] if checks else []
+    return planned(plan, str(printed), token, until, limit, notes)
 
 
 def as_script(plan: CleanupPlan, clouds: Clouds) -> str:
@@ -125,99 +84,6 @@ def as_script(plan: CleanupPlan, clouds: Clouds) -> str:
         if pack is not None:
             commands[name], queries[name], accounts[name] = pack.command, pack.query, pack.account_line
     return script.render(plan, commands, queries, accounts)
-
-
-def _headline(plan: CleanupPlan) -> str:
-    count = sum(len(each.steps) for each in plan.findings)
-    if not count:
-        return f"Nothing to clean up: {len(plan.refused)} of {len(plan.refused)} findings were refused."
-    unpriced = f" and {plan.unpriced} without a price" if plan.unpriced else ""
-    known = plan.unpriced < len(plan.findings)
-    saved = f"{money(plan.usd_per_month)} a month{unpriced}" if known else "none of them with a known price"
-    fates = Counter(step.reversal for each in plan.findings for step in each.steps)
-    lost = fates["cannot be undone"]
-    fate = f"{lost} of them cannot be undone" if lost else "every step can be undone or recovered"
-    capacity = any(step.capacity for each in plan.findings for step in each.steps)
-    return (
-        f"Plan {plan.id}: {count} step{'' if count == 1 else 's'} for {len(plan.findings)} "
-        f"finding{'' if len(plan.findings) == 1 else 's'}, {saved}; {fate}"
-        f"{'; capacity may not come back' if capacity else ''}."
-    )
-
-
-def _planned(plan: CleanupPlan, printed: str, token: str, until: str, limit: int, checks: tuple[str, ...]) -> Planned:
-    steps, _ = capped(plan.steps, limit)
-    rows, showing = capped(plan.findings, limit)
-    fates = Counter(step.reversal for each in plan.findings for step in each.steps)
-    notes = ["Nothing has been changed."]
-    if checks:
-        notes.append(f"Filter: all findings of {', '.join(checks)} in {plan.scan}.")
-    if len(plan.steps) > limit:
-        notes.append(f"{len(plan.steps) - limit:,} more steps are in the script.")
-    if len(plan.refused) > 10:
-        notes.append(f"{len(plan.refused) - 10:,} more refused findings are in the plan's file.")
-    if owners := sorted({each.owner for each in plan.findings if each.owner}):
-        notes.append(f"Belongs to infrastructure as code, which drifts when removed here: {', '.join(owners[:5])}.")
-    return Planned(
-        headline=_headline(plan),
-        plan=plan.id,
-        scan=plan.scan,
-        findings=len(plan.findings),
-        steps_count=len(plan.steps),
-        usd_per_month=plan.usd_per_month,
-        without_price=plan.unpriced,
-        refused=len(plan.refused),
-        by_reversal=dict(fates),
-        backups=sum(step.backup for each in plan.findings for step in each.steps),
-        steps=steps,
-        rows=tuple(
-            PlanRow(
-                finding=each.id, resource=each.name, check=each.check, where=each.where,
-                steps=len(each.steps), usd_per_month=each.usd_per_month, owner=each.owner,
-            )
-            for each in rows
-        ),
-        showing=showing,
-        refusals=tuple(
-            RefusedRow(finding=each.id, resource=each.name, reason=each.reason[:200]) for each in plan.refused[:10]
-        ),
-        script=printed,
-        confirm=token,
-        confirm_until=until,
-        notes=tuple(notes),
-        next=f'apply_cleanup(plan="{plan.id}", confirm="{token}") carries it out; each resource is read again first.'
-        if token
-        else "",
-    )  # fmt: skip
-
-
-class AppliedRow(Record):
-    """How one finding ended."""
-
-    finding: str
-    resource: str
-    ended: str
-    detail: str
-    usd_per_month: float | None
-    stands: str = ""
-
-
-class Applied(Result):
-    """What was carried out and read back."""
-
-    plan: str
-    done: int
-    refused: int
-    failed: int
-    saved_usd_per_month: float
-    not_saved_usd_per_month: float
-    rows: tuple[AppliedRow, ...]
-    showing: str = ""
-
-    @property
-    def is_error(self) -> bool:
-        """True where not all that was asked for was removed: something failed or was refused, or nothing was done."""
-        return bool(self.failed or self.refused) or not self.done
 
 
 def apply_cleanup(
@@ -233,65 +99,57 @@ def apply_cleanup(
     Stops a finding at its first failure. The same plan again goes on where it ended.
     """
     del confirm  # it was used up before this is called
-    found = store.load(book.home, plan)
-    for name in {each.cloud for each in found.findings}:
+    found, journal = store.load(book.home, plan), Journal(book, plan)
+    if (other := book.holds.take(HOLD, plan)) is not None:
+        raise _held(plan, other)
+    if left(found, journal.read()).findings:  # else nothing is sent, whoever is signed in
+        _check(found, clouds, progress)
+    run = Run(
+        found, clouds.get, journal, progress, book.clock, Clock(time.monotonic),
+        partial(exceptions.load, settings.project, frozenset()),
+    )  # fmt: skip
+    outcomes = run.run()
+    notes: tuple[str, ...] = ()
+    if len(outcomes) > SHOWN:
+        file = write_atomically(store.path(book.home, found.id, "applied.json"), all_rows(outcomes))
+        notes = (f"All {len(outcomes):,} rows: {file}",)
+    return applied(found, outcomes, notes)
+
+
+def _check(plan: CleanupPlan, clouds: Clouds, progress: Progress) -> None:
+    """Raises InvalidInput where the plan's clouds and accounts are not those that we work with now."""
+    for name in {each.cloud for each in plan.findings}:
         cloud = clouds.get(name)
         if isinstance(cloud.waste, Missing) or isinstance(cloud.api, Missing):
             raise InvalidInput("plan", f"{name} has nothing to clean up with here", fix="Set it up as it was.")
-        if problem := reach.problem(cloud, {each.account for each in found.findings if each.cloud == name}, progress):
+        if problem := reach.problem(cloud, {each.account for each in plan.findings if each.cloud == name}, progress):
             raise InvalidInput("plan", problem, fix="Sign in as before.")
-    run = Run(
-        found, clouds.get, Journal(book, found.id), progress, book.clock, Clock(time.monotonic),
-        partial(exceptions.load, settings.project, frozenset()),
-    )  # fmt: skip
-    return applied(found, run.run())
 
 
-def applied(plan: CleanupPlan, outcomes: tuple[Outcome, ...]) -> Applied:
-    """What a call answers for a run."""
-    ended = Counter(each.ended for each in outcomes)
-    saved = sum(each.finding.usd_per_month or 0.0 for each in outcomes if each.ended == "done")
-    rest = sum(each.finding.usd_per_month or 0.0 for each in outcomes if each.ended != "done")
-    order = {"failed": 0, "refused": 1, "done": 2}
-    shown, showing = capped(sorted(outcomes, key=lambda each: order[each.ended]), 20)
-    words_ = [f"{ended['done']} of {len(outcomes)} findings removed and read back, {money(saved)} a month saved"]
-    if ended["refused"]:
-        words_.append(f"{ended['refused']} refused")
-    if ended["failed"]:
-        words_.append(f"{ended['failed']} failed")
-    steps = []
-    if ended["failed"]:
-        steps.append(f'see why in its row, then apply_cleanup(plan="{plan.id}") goes on with what failed')
-    if ended["refused"]:
-        steps.append("plan_cleanup again for what was refused: it differs from what was planned")
-    return Applied(
-        headline="; ".join(words_) + ".",
-        plan=plan.id,
-        done=ended["done"],
-        refused=ended["refused"],
-        failed=ended["failed"],
-        saved_usd_per_month=round(saved, 2),
-        not_saved_usd_per_month=round(rest, 2),
-        rows=tuple(
-            AppliedRow(
-                finding=each.finding.id, resource=each.finding.name, ended=each.ended, detail=each.detail[:240],
-                usd_per_month=each.finding.usd_per_month, stands="; ".join(each.stands)[:300],
-            )
-            for each in shown
-        ),
-        showing=showing,
-        next="; ".join(steps) + "." if steps else "",
+def _held(plan: str, other: Holder) -> Conflict:
+    same = other.detail == plan
+    return Conflict(
+        f"Carrying out {plan}", sent=False,
+        answered=f"{other.operation} is working on {'it' if same else f'{other.detail}, and one plan at a time is'}",
+        fix=f'get_operation("{other.operation}") says how far it is; cancel=true stops it. Then make this call again '
+        "without `confirm`.",
     )  # fmt: skip
 
 
 def preview(clouds: Clouds, book: Book, progress: Progress, plan: str, confirm: str = "") -> Preview | None:
-    """The steps that are still to be done; None when there are none."""
+    """The steps that are still to be done; None when there are none. Raises Conflict while a cleanup is under way: a
+    token would be used up for nothing."""
     del clouds, progress, confirm
-    return _preview(store.load(book.home, plan))
+    found = store.load(book.home, plan)
+    rest = left(found, Journal(book, plan).read())
+    if not rest.findings:
+        return None
+    if (other := book.holds.holder(HOLD)) is not None:
+        raise _held(plan, other)
+    return _preview(found, rest)
 
 
-def _preview(plan: CleanupPlan) -> Preview:
+def _preview(plan: CleanupPlan, rest: CleanupPlan) -> Preview:
     """The stored steps, and the plan's digest as the state: another plan under the same name is another state."""
-    steps = tuple(f"{each.name} ({each.location}): {words(step)}" for each in plan.findings for step in each.steps)
-    stays = tuple(f"{each.name}: {each.reason}" for each in plan.refused[:20])
-    return Preview(_headline(plan), steps, {"plan": plan.id, "digest": plan.digest}, stays)
+    stays = tuple(f"{one_line(each.name, NAME)}: {one_line(each.reason, 200)}" for each in plan.refused[:20])
+    return Preview(headline(rest, plan), preview_steps(rest), {"plan": plan.id, "digest": plan.digest}, stays)

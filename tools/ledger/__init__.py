@@ -3,6 +3,7 @@
     book.deployments    what we created           book.operations   long work and its workers
     book.spend          what it has cost          book.plans        plans that wait for a confirmation
     book.phases         how long start-ups took   book.journal      what happened, when, who did it
+    book.holds          what only one may do at a time
 
 Any number of threads and processes may use one file at once. Everything raises CloudError with the file's name when
 the file cannot be used; such a file is never overwritten.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tools.ledger.deployments import Deployment, Deployments
 from tools.ledger.events import Event, Journal
+from tools.ledger.holds import Holder, Holds
 from tools.ledger.operations import Operation, Operations
 from tools.ledger.phases import Estimate, Phases
 from tools.ledger.plans import Plans, StoredPlan
@@ -35,6 +37,7 @@ __all__ = [
     "Deployment",
     "Estimate",
     "Event",
+    "Holder",
     "Operation",
     "Range",
     "StoredPlan",
@@ -58,6 +61,7 @@ class Book:
         self.journal = Journal(self._store, clock, who)
         self.operations = Operations(self._store, self.journal)
         self.deployments = Deployments(self._store, self.journal, self.operations)
+        self.holds = Holds(self._store, self.journal, self.operations)
         self.plans = Plans(self._store, self.journal, clock)
         self.spend = Spend(self._store, self.journal, clock)
         self.phases = Phases(self._store, self.journal)

@@ -67,7 +67,11 @@ _SECOND: Migration = (
         PRIMARY KEY (plan, finding, step))""",
 )
 
-MIGRATIONS: Sequence[Migration] = (_FIRST, _SECOND)
+_THIRD: Migration = (
+    "CREATE TABLE holds (what TEXT PRIMARY KEY, operation TEXT NOT NULL, detail TEXT NOT NULL, since TEXT NOT NULL)",
+)
+
+MIGRATIONS: Sequence[Migration] = (_FIRST, _SECOND, _THIRD)
 """`user_version` n means that the first n of these were applied."""
 
 

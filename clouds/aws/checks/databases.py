@@ -12,7 +12,7 @@ from clouds.aws.checks.database_reads import CLUSTER, CONNECTIONS, DATABASE, DAT
 from clouds.aws.checks.ec2_reads import scheduled
 from clouds.aws.checks.steps import MARK, gone, step, until
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Waste, WasteCheck
 
 _COPIES = (
     "ReadReplicaSourceDBInstanceIdentifier", "ReadReplicaSourceDBClusterIdentifier",
@@ -98,6 +98,8 @@ def _backup_and_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
             ),
             backup=True,
             already=("DBSnapshotAlreadyExists",),
+            makes=snapshot,
+            bills=_stored(doomed.row),
         ),
         step(
             "delete",
@@ -108,6 +110,12 @@ def _backup_and_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
             until=gone("rds.DescribeDBInstances", {"DBInstanceIdentifier": name}, "DBInstances[].DBInstanceStatus"),
         ),
     )  # fmt: skip
+
+
+def _stored(row: Row) -> tuple[Meter, ...]:
+    """What its snapshot bills at most: it stores what is used."""
+    size = row.get("AllocatedStorage")
+    return (Meter("rds-snapshot/backup", "GB-month", float(size)),) if size else ()
 
 
 _STEPS = ("rds.CreateDBSnapshot", "rds.DescribeDBSnapshots", "rds.DeleteDBInstance", "rds.DescribeDBInstances")

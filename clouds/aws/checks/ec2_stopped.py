@@ -19,9 +19,9 @@ from clouds.aws.checks.ec2_reads import (
     stopped_at,
     volume_meters,
 )
-from clouds.aws.checks.steps import MARK, call, gone, step, until
+from clouds.aws.checks.steps import MARK, call, gone, step, stored, until
 from clouds.models.removal import CleanupStep, Doomed, From, Lookup
-from clouds.models.waste import Row, Seen, Unresolved, Unseen, Waste, WasteCheck
+from clouds.models.waste import Meter, Row, Seen, Unresolved, Unseen, Waste, WasteCheck
 
 
 def held(row: Row, seen: Seen) -> tuple[list[Row], list[Row], str]:
@@ -109,6 +109,8 @@ def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
                 call("ec2.DescribeImages", {"Owners": ["self"], "Filters": [{"Name": "name", "Values": [name]}]}),
                 {"ImageId": "Images[].ImageId"},
             ),
+            makes=From("image", "ImageId"),
+            bills=_imaged(doomed),
         ),
         step(
             "terminate",
@@ -132,6 +134,13 @@ def _terminate(doomed: Doomed) -> tuple[CleanupStep, ...]:
         ),
         *release_each(doomed),
     )  # fmt: skip
+
+
+def _imaged(doomed: Doomed) -> tuple[Meter, ...]:
+    """What the snapshots of its image bill at most; nothing is said where a disk is in it that was not priced here."""
+    sizes = [each.quantity for each in doomed.meters if each.key.startswith("ebs/") and each.unit == "GiB-month"]
+    mapped = [each for each in doomed.row.get("BlockDeviceMappings") or () if each.get("Ebs")]
+    return stored(sum(sizes)) if sizes and len(sizes) == len(mapped) else ()
 
 
 STOPPED = WasteCheck(

@@ -179,6 +179,7 @@ def _backup_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
                 seconds=12 * 3600,
             ),
             backup=True,
+            makes=From("backup", "Backup.BackupId"),  # no rate of FSx backups is in the table
         ),
         step(
             "delete",

@@ -87,6 +87,11 @@ def _disk(row: Row, _seen: Seen) -> Waste | None:
     return Waste("attached to nothing", (Meter("lightsail/disk", "GB-month", size),), evidence={"GB": size})
 
 
+def _stored(gib: float) -> tuple[Meter, ...]:
+    """What a snapshot of so many GB bills at most; nothing is said where no size is known."""
+    return (Meter("lightsail/snapshot", "GB-month", float(gib)),) if gib else ()
+
+
 def _delete_disk(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = doomed.row["name"]
     backup = f"modelrig-{doomed.mark}-{name}"[:255]
@@ -96,7 +101,7 @@ def _delete_disk(doomed: Doomed) -> tuple[CleanupStep, ...]:
             "lightsail.CreateDiskSnapshot", {"diskName": name, "diskSnapshotName": backup}, "can be undone",
             until=until("lightsail.GetDiskSnapshot", {"diskSnapshotName": backup}, "diskSnapshot.state", "completed",
                         failed=("error",)),
-            backup=True,
+            backup=True, makes=backup, bills=_stored(doomed.row["sizeInGb"]),
         ),
         step(
             "delete", f"delete disk {name}; it can be made again from {backup}", "lightsail.DeleteDisk",
@@ -135,6 +140,7 @@ def _stopped(row: Row, _seen: Seen) -> Waste | None:
 
 def _delete_instance(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = doomed.row["name"]
+    disks = (doomed.row.get("hardware") or {}).get("disks") or ()
     backup = f"modelrig-{doomed.mark}-{name}"[:255]
     return (
         step(
@@ -143,7 +149,7 @@ def _delete_instance(doomed: Doomed) -> tuple[CleanupStep, ...]:
             "can be undone",
             until=until("lightsail.GetInstanceSnapshot", {"instanceSnapshotName": backup}, "instanceSnapshot.state",
                         "available", failed=("error",)),
-            backup=True,
+            backup=True, makes=backup, bills=_stored(sum(each.get("sizeInGb") or 0 for each in disks)),
         ),
         step(
             "delete", f"delete instance {name}; it can be made again from {backup}", "lightsail.DeleteInstance",

@@ -7,6 +7,7 @@ from typing import Any
 
 from clouds.models import Call, Reversal
 from clouds.models.removal import ANYTHING, CleanupStep, From, Lookup, Until
+from clouds.models.waste import Meter
 
 MARK = "modelrig-cleanup"
 """The tag of every backup that a cleanup makes; its value names the plan and the finding."""
@@ -25,9 +26,13 @@ def step(
     capacity: bool = False,
     already: tuple[str, ...] = (),
     again: Lookup | None = None,
+    makes: str | From = "",
+    bills: tuple[Meter, ...] = (),
 ) -> CleanupStep:
     """One step; `operation` is "ec2.DeleteVolume"."""
-    return CleanupStep(name, text, call(operation, parameters), reversal, until, days, backup, capacity, already, again)
+    return CleanupStep(
+        name, text, call(operation, parameters), reversal, until, days, backup, capacity, already, again, makes, bills
+    )
 
 
 def call(operation: str, parameters: Mapping[str, Any]) -> Call:
@@ -84,4 +89,11 @@ def snapshot(volume: str, size: Any, mark: str, name: str = "snapshot") -> Clean
             ),
             {"SnapshotId": "Snapshots[].SnapshotId"},
         ),
+        makes=From(name, "SnapshotId"),
+        bills=stored(size),
     )  # fmt: skip
+
+
+def stored(gib: Any) -> tuple[Meter, ...]:
+    """What snapshots of so many GiB bill at most: blocks that were never written are not stored."""
+    return (Meter("ebs-snapshot/standard", "GiB-month", float(gib)),)

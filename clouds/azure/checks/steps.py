@@ -7,6 +7,7 @@ from typing import Any
 
 from clouds.models import Call, Reversal
 from clouds.models.removal import CleanupStep, Until
+from clouds.models.waste import Meter
 
 
 def delete(
@@ -103,6 +104,8 @@ def snapshot(disk: str, location: str, gib: Any, mark: str, *, copied: bool = Fa
         "can be undone",
         Until(look, f"properties.{path}", done, ("Failed",), seconds=24 * 3600 if copied else 6 * 3600),
         backup=True,
+        makes=target,
+        bills=(Meter("snapshot/standard-lrs", "GB-month", float(gib)),) if gib else (),
     )
 
 

@@ -181,7 +181,7 @@ def _backup_files(doomed: Doomed) -> tuple[CleanupStep, ...]:
         step("backup", f"back up the share {share} of {words.short(row)} as {name}",
              "file.projects.locations.backups.create", {"parent": parent, "backupId": name, "body": body},
              "can be undone", until("file.projects.locations.backups.get", {"name": backup}, "state", "READY",
-                                    failed=("INVALID",), seconds=6 * 3600), backup=True,
+                                    failed=("INVALID",), seconds=6 * 3600), backup=True, makes=name,
              again=Lookup(call("file.projects.locations.backups.list",
                                {"parent": parent, "filter": f'name="{backup}"'}), {"name": "backups.name"})),
         remove_named(doomed, "file.projects.locations.instances", "Filestore instance", reversal="can be undone"),

@@ -257,7 +257,7 @@ def _image_and_delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
         step("image", f"make the machine image {name} of {row['name']}, with its disks", "compute.machineImages.insert",
              {"project": project, "body": body}, "can be undone",
              until("compute.machineImages.get", image, "status", "READY", failed=("INVALID",), seconds=6 * 3600),
-             backup=True),
+             backup=True, makes=name),  # no rate of machine images is in the table
         step("delete", f"delete the machine {row['name']} and the disks that go with it", "compute.instances.delete",
              where, "can be undone", gone("compute.instances.get", where)),
         *(_left(str(each["source"]), project, number) for number, each in enumerate(row.get("disks") or (), 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clouds.gcp import meters
 from clouds.gcp.checks import words
 from clouds.models import Call, Reversal
 from clouds.models.removal import CleanupStep, Doomed, Lookup, Until
-from clouds.models.waste import Row
+from clouds.models.waste import Meter, Row
 
 MARK = "modelrig-cleanup"
 """The label of every backup that a cleanup makes; its value names the plan and the finding."""
@@ -36,10 +37,12 @@ def until(
 def step(
     name: str, text: str, operation: str, parameters: Mapping[str, Any], reversal: Reversal, wait: Until, *,
     days: int | None = None, backup: bool = False, capacity: bool = False, again: Lookup | None = None,
+    makes: str = "", bills: tuple[Meter, ...] = (),
 ) -> CleanupStep:  # fmt: skip
     """One step and what is read after it."""
     return CleanupStep(
-        name, text, call(operation, parameters), reversal, wait, days, backup, capacity, again=again
+        name, text, call(operation, parameters), reversal, wait, days, backup, capacity, again=again, makes=makes,
+        bills=bills,
     )  # fmt: skip
 
 
@@ -104,4 +107,15 @@ def snapshot(row: Row, project: str | None, mark: str) -> CleanupStep:
             call("compute.snapshots.list", {"project": project or "", "filter": f"name = {name}"}),
             {"targetId": "items.id"},
         ),
+        makes=name, bills=_stored(row),
     )  # fmt: skip
+
+
+def _stored(row: Row) -> tuple[Meter, ...]:
+    """What a snapshot of a disk bills at most: its whole size, in the nearest multi-region.
+
+    A project's setting may keep it there, or in the disk's region, whose rate is lower (SnapshotSettings in the Compute
+    Engine API reference, read 2026-11-30).
+    """
+    size, place = words.number(row.get("sizeGb")), words.region(words.spot(row))
+    return meters.stored("snapshot/standard", size, [place.split("-", 1)[0]]) if size else ()

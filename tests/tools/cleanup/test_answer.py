@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tools.cleanup.world import World, disks, planned
+from tools.cleanup.answers import Applied, applied
 from tools.cleanup.applying import Ended, Outcome
-from tools.cleanup.tools import Applied, applied
 
 AGAIN = 'see why in its row, then apply_cleanup(plan="{}") goes on with what failed'
 ANEW = "plan_cleanup again for what was refused: it differs from what was planned"

@@ -9,7 +9,8 @@ import pytest
 from clouds.errors import InvalidInput
 from tests.tools.cleanup.world import Ticking, World, disks
 from tests.tools.waste.test_tools import Desk
-from tools.cleanup.tools import Applied, apply_cleanup, plan_cleanup
+from tools.cleanup.answers import Applied
+from tools.cleanup.tools import apply_cleanup, plan_cleanup
 from tools.progress import CallProgress
 
 

@@ -207,7 +207,10 @@ def test_a_plan_comes_with_a_token_that_carries_it_out(tmp_path: Path) -> None:
     desk = Desk(tmp_path, world)
     scan = desk.scan()
     plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), findings=(scan.rows[0].finding,))
-    assert plan.headline.endswith("2 steps for 1 finding, $10.00 a month; every step can be undone or recovered.")
+    assert plan.headline.endswith(
+        "2 steps for 1 finding, $10.00 a month; every step can be undone or recovered; "
+        "1 backup bills an unknown amount until it is deleted."
+    )
     assert plan.steps == ("back up d1: can be undone", "delete d1: can be undone")
     assert world.writes == []
     ready = calling.prepare(APPLY_CLEANUP, {"plan": plan.plan, "confirm": plan.confirm}, desk.session)

@@ -87,7 +87,8 @@ def _delete(doomed: Doomed) -> tuple[CleanupStep, ...]:
             "can be undone",
             Until(Call("toy", "GetBackup", {"id": From("backup", "backup.id")}), "state", ("complete",), ("error",),
                   seconds=60, every=5),
-            backup=True,
+            backup=True, makes=From("backup", "backup.id"),
+            bills=(Meter("backup", "GiB-month", doomed.row["size"]),),
         ),
         CleanupStep(
             "delete", f"delete {disk}", Call("toy", "DeleteDisk", {"disk": disk}), "can be undone",
