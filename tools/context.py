@@ -43,7 +43,9 @@ class Clouds:
         self._home, self._connect, self._connected = home, connect, dict[str, Cloud]()
 
     def get(self, name: str) -> Cloud:
-        """One cloud. Raises InvalidInput for a name not on offer, NotInstalled while its packages are missing."""
+        """One cloud, by its name in any case. Raises InvalidInput where it is not on offer, NotInstalled while its packages
+        are missing."""
+        name = name.lower()
         if name not in self.names:
             raise InvalidInput(
                 "cloud", f"{name[:40]!r} is not on offer", fix=f"On offer: {', '.join(self.names)}.", allowed=self.names

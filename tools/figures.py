@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 GIB = 1024**3
@@ -35,6 +35,23 @@ def show(name: str, value: Any) -> str:
 def few(words: Sequence[str], most: int) -> str:
     """The first of some words, and how many more there are."""
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
+def shortened(text: str, limit: int) -> str:
+    """Text of at most `limit` characters that ends in … where it was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """ " Did you mean us-east-1?" for a misspelt word; "" where nothing known is near it, whatever its case."""
+    import difflib
+
+    names = {each.lower(): each for each in known}
+    word = word[:80].lower()  # a whole file takes 20 ms
+    near = difflib.get_close_matches(word, names, 2)
+    like = [difflib.SequenceMatcher(None, each, word).ratio() for each in near]
+    same = [names[each] for each, ratio in zip(near, like, strict=True) if ratio == like[0]]
+    return f" Did you mean {' or '.join(sorted(same))}?" if same else ""
 
 
 def number(value: float) -> str:

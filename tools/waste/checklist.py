@@ -13,6 +13,7 @@ from clouds.models import Record
 from clouds.models.waste import Metric, WasteCheck
 from clouds.models.waste_pack import WastePack
 from tools.context import Clouds
+from tools.figures import did_you_mean
 from tools.ledger import Book
 from tools.result import Result, capped
 from tools.waste import store
@@ -70,12 +71,14 @@ def list_checks(
     limit: Annotated[int, Field(ge=1, le=100)] = 40,
 ) -> CheckList:
     """The waste checks: what each finds and whether it applied in the last scan; one of them with all it reads."""
+    cloud = cloud.lower()
     packs = _packs(clouds, cloud)
     every = [(name, each, pack) for name, pack in packs.items() for each in pack.checks]
     if check:
         found = [item for item in every if item[1].id == check]
         if not found:
-            raise InvalidInput("check", f"{check!r} is no check", fix="Call list_checks without it.")
+            hint = did_you_mean(check, [each.id for _, each, _ in every])
+            raise InvalidInput("check", f"{check!r} is no check.{hint}", fix="Call list_checks without it.")
         name, one, pack = found[0]
         return _one(name, one, pack)
     chosen = [item for item in every if category in ("", item[1].category)]

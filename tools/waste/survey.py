@@ -19,6 +19,7 @@ from clouds.errors import InvalidInput, NotOffered, Unreachable
 from clouds.models import Call, Scope
 from clouds.models.waste import Detail, Listing, Metric, WasteCheck
 from clouds.models.waste_pack import WastePack
+from tools.figures import did_you_mean
 from tools.waste import inventory
 from tools.waste.judging import judge, label_of, late_rows, tags_of
 from tools.waste.reading import Ask, Box, fill, requests, untold
@@ -99,9 +100,10 @@ class Survey:
             known = [self._looked.account]  # what we are signed in to is there, although nobody may list it
         for place in places:
             if place not in known and place != GLOBAL:
+                hint = did_you_mean(place, (*known, GLOBAL))
                 raise InvalidInput(
                     "scopes",
-                    f"{place[:40]!r} is not a {self._pack.scope_word} that this account can use",
+                    f"{place[:40]!r} is not a {self._pack.scope_word} that this account can use.{hint}",
                     fix=f"Use some of {', '.join([*known, GLOBAL])}, or none for all.",
                     allowed=tuple(known),
                 )
