@@ -14,6 +14,7 @@ from tools import confirm as confirming
 from tools.cleanup import planning, reach, script, store
 from tools.cleanup.answers import SHOWN, Applied, Planned, all_rows, applied, headline, planned, preview_steps
 from tools.cleanup.applying import Run, left
+from tools.cleanup.choosing import MOST, choose
 from tools.cleanup.journal import Journal
 from tools.cleanup.records import CleanupPlan
 from tools.cleanup.rereading import pack_of
@@ -26,11 +27,7 @@ from tools.registry import Preview
 from tools.settings import Settings
 from tools.waste import exceptions
 from tools.waste import store as scans
-from tools.waste.explaining import find
-from tools.waste.scan import named
 
-MOST = 200
-"""Findings of one plan."""
 HOLD = "cleanup"
 """What an apply_cleanup holds while it works: two plans may name the same resources."""
 
@@ -42,27 +39,19 @@ def plan_cleanup(
     progress: Progress,
     scan: Annotated[str, Field(max_length=80, description="scan id; empty: the newest")] = "",
     findings: Annotated[
-        tuple[Annotated[str, Field(max_length=400)], ...], Field(max_length=MOST, description="ids; none: by check")
+        tuple[Annotated[str, Field(max_length=400)], ...],
+        Field(max_length=MOST, description="ids, g-… of a row: all in it; none: by check"),
     ] = (),
     checks: Annotated[
-        tuple[Annotated[str, Field(max_length=60)], ...], Field(description="all findings of these")
+        tuple[Annotated[str, Field(max_length=60)], ...], Field(description=f"all of these, dearest {MOST}")
     ] = (),
     limit: Annotated[int, Field(ge=1, le=50)] = 20,
 ) -> Planned:
     """Read findings again and plan their removal: backups first, with what cannot be undone. Changes nothing."""
     found = scans.load(book.home, scan)
-    by_check = {word: [each for each in found.findings if named(each.check, (word,))] for word in checks}
-    every = [find(found, word, book.home) for word in findings]
-    every += [each for word in checks for each in by_check[word]]
-    chosen = list({each.id: each for each in every}.values())  # whatever is named twice is removed, and counted, once
-    if unknown := [word for word in checks if not by_check[word]]:
-        raise InvalidInput("checks", f"scan {found.id} has no finding of {unknown[0]!r}", fix="See summarize_findings.")
-    if not chosen:
-        raise InvalidInput("findings", "names nothing", fix="Give findings or checks; summarize_findings shows them.")
-    if len(chosen) > MOST:
-        raise InvalidInput("checks", f"are {len(chosen):,} findings", fix=f"A plan takes at most {MOST}.")
+    chosen = choose(found, findings, checks, book.home)
     keeps = exceptions.load(settings.project, frozenset())
-    plan = planning.make(found.id, chosen, clouds.get, keeps, book.clock(), progress)
+    plan = planning.make(found.id, chosen.findings, clouds.get, keeps, book.clock(), progress)
     store.save(book.home, plan)
     printed = write_atomically(store.path(book.home, plan.id, "sh"), as_script(plan, clouds), mode=0o700)
     token, until = ("", "")
@@ -70,8 +59,9 @@ def plan_cleanup(
         asked = _preview(plan, plan)
         bound = confirming.Bound("apply_cleanup", {"plan": plan.id}, asked.steps, asked.state)
         token, until = confirming.issue(book, bound)
-    notes = [f"Filter: all findings of {', '.join(checks)} in {plan.scan}."] if checks else []
-    return planned(plan, str(printed), token, until, limit, notes)
+    notes = [f"Filter: {chosen.part or 'all'} findings of {', '.join(checks)} in {plan.scan}."] if checks else []
+    part = f"{chosen.part} that were named" if chosen.left else ""
+    return planned(plan, str(printed), token, until, limit, [*notes, *([chosen.words] if chosen.left else [])], part)
 
 
 def as_script(plan: CleanupPlan, clouds: Clouds) -> str:

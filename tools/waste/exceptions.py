@@ -20,8 +20,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from clouds.errors import InvalidInput
-from tools.figures import few
-from tools.waste.records import Finding, Suppression
+from tools.figures import did_you_mean, few
+from tools.waste.records import Scan, Suppression
 
 FILE = "modelrig.toml"
 TAG = "modelrig-keep"
@@ -79,27 +79,39 @@ def _keep(number: int, entry: object, checks: frozenset[str]) -> Keep:
         raise InvalidInput(where, what, fix="Write expires = 2027-03-31 (a date, without quotes).")
     check = entry.get("check", "")
     if not isinstance(check, str) or (check and checks and check not in checks):
-        raise InvalidInput(where, f"names the check {str(check)[:40]!r}", fix="list_checks names them all.")
+        hint = did_you_mean(str(check), checks)
+        raise InvalidInput(where, f"names the check {str(check)[:40]!r}.{hint}", fix="list_checks names them all.")
     return Keep(resource, check, reason.strip()[:300], expires)
 
 
-def unused(keeps: Sequence[Keep], findings: Sequence[Finding], today: date) -> tuple[str, ...]:
-    """What a person should know of exceptions that keep nothing: those that have expired, and those without a finding.
+def unused(keeps: Sequence[Keep], scan: Scan, today: date, known: frozenset[str]) -> tuple[str, ...]:
+    """What a person should know of exceptions that keep nothing: those that have expired, those whose check is none of
+    the `known` ones though it is near one, and those without a finding. Nothing is said where the check did not run.
 
-    One sentence, or none where every exception keeps something.
+    A sentence for each misspelt check, one for the rest; none where every exception keeps something.
     """
+    findings = (*scan.findings, *scan.suppressed)
     late = [keep for keep in keeps if keep.expires < today]
-    idle = [
+    alive = [
         keep
         for keep in keeps
         if keep.expires >= today and not any(keep.covers(each.check, each.resource, each.name) for each in findings)
     ]
+    near = {keep: did_you_mean(keep.check, known) for keep in alive if keep.check and keep.check not in known}
+    idle = [keep for keep in alive if not near.get(keep) and keep.check not in known - set(scan.checks)]
+    narrow = "" if scan.complete and not scan.filters else "; this scan did not look everywhere"
     said = [
         f"{len(late)} {'has' if len(late) == 1 else 'have'} expired ({_named(late)})" if late else "",
-        f"{len(idle)} match{'es' if len(idle) == 1 else ''} nothing that was found ({_named(idle)})" if idle else "",
+        f"{len(idle)} match{'es' if len(idle) == 1 else ''} nothing that was found ({_named(idle)}){narrow}"
+        if idle
+        else "",
     ]
     words = ", ".join(word for word in said if word)
-    return (f"of {len(keeps)} in {FILE} {words}",) if words else ()
+    return (
+        *(f"{keep.resource[:80]} keeps nothing: {keep.check[:60]!r} is no check that is known here.{hint}"
+          for keep, hint in near.items() if hint),
+        *((f"of {len(keeps)} in {FILE} {words}",) if words else ()),
+    )  # fmt: skip
 
 
 def _named(keeps: Sequence[Keep]) -> str:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
 from clouds.base import Missing
-from clouds.errors import CloudError, InvalidInput, NotFound
+from clouds.errors import CloudError
 from clouds.models import Record
 from clouds.models.waste import WasteCheck
 from tools.context import Clouds
 from tools.figures import show
 from tools.ledger import Book
-from tools.result import Result
+from tools.result import Result, escape
 from tools.waste import store
-from tools.waste.records import Finding, Scan
-from tools.waste.report.words import money
+from tools.waste.grouping import Group
+from tools.waste.naming import find, group
+from tools.waste.records import Finding
+from tools.waste.report.words import amount_words, money
 
 
 class PriceLine(Record):
@@ -37,6 +38,8 @@ class Explained(Result):
     """One finding with everything that is known about it."""
 
     finding: str
+    group: Mapping[str, float] = {}
+    """Of a row that holds several findings: how many, all of them together, the least and the greatest."""
     scan: str
     check: str
     resource: str
@@ -61,25 +64,26 @@ class Explained(Result):
 def explain_finding(
     clouds: Clouds,
     book: Book,
-    finding: Annotated[str, Field(max_length=400, description="its id, or the resource's full id")],
+    finding: Annotated[str, Field(max_length=400, description="its id, a row's g-… id, or the resource's id or name")],
     scan: Annotated[str, Field(max_length=80, description="scan id; empty: the newest")] = "",
 ) -> Explained:
     """Why a finding is waste: evidence, what was not checked, how it could be wrong, what removing it does."""
     found = store.load(book.home, scan)
-    one = find(found, finding, book.home)
+    many = group(found, finding)
+    one = many.first if many else find(found, finding, book.home)
     check = _check(clouds, one)
     lines = tuple(
         PriceLine(
             meter=line.key, quantity=line.quantity, unit=line.unit, usd_per_unit=line.usd_per_unit,
-            usd_per_month=line.usd_per_month, as_of=line.as_of, source=line.source[:160],
+            usd_per_month=line.usd_per_month, as_of=line.as_of, source=line.source,
         )
         for line in one.meters
     )  # fmt: skip
-    cost = "of unknown cost" if one.usd_per_month is None else f"{money(one.usd_per_month)} a month"
     kept = one.suppressed
     return Explained(
-        headline=f"{one.name} ({one.kind}, {one.location}): {one.reason}; {cost}.",
+        headline=f"{_group_words(many)}{_words(one)}.",
         finding=one.id,
+        group=_group_figures(many) if many else {},
         scan=found.id,
         check=one.check,
         resource=one.resource,
@@ -110,8 +114,42 @@ def explain_finding(
                 else ()
             ),
         ),
-        next=next_step(one, found.id),
+        next=_next_of(many, found.id) if many else next_step(one, found.id),
     )
+
+
+def _words(one: Finding) -> str:
+    bound = "" if one.bound == "exact" or not one.usd_per_month else f" {one.bound}"
+    cost = "of unknown cost" if one.usd_per_month is None else f"{money(one.usd_per_month)} a month{bound}"
+    return f"{escape(one.name)} ({one.kind}, {one.location}): {escape(one.reason)}; {cost}"
+
+
+def _group_words(many: Group | None) -> str:
+    """How many findings a row holds and what they cost together, before the dearest of them."""
+    if many is None:
+        return ""
+    sums, span = many.sum, many.span
+    usd = amount_words(sums.usd_per_month, sums.at_most, sums.at_least) if span else "of unknown cost"
+    each = f", {money(span[0])} to {money(span[1])} each" if span else ""
+    unpriced = f", {sums.unpriced:,} of them without a price" if sums.unpriced and span else ""
+    first = many.first
+    return (
+        f"{many.id} is {many.count:,} findings of {first.check} in {first.cloud} {first.location}: "
+        f"{usd} together{each}{unpriced}. The dearest: "
+    )
+
+
+def _group_figures(many: Group) -> Mapping[str, float]:
+    found: dict[str, float] = {"findings": many.count, "without_price": many.sum.unpriced}
+    if many.span:
+        least, greatest = many.span
+        found |= {"usd_per_month": many.sum.usd_per_month, "least_usd": least, "greatest_usd": greatest}
+    return found
+
+
+def _next_of(many: Group, scan: str) -> str:
+    plan = f'plan_cleanup(scan="{scan}", findings=["{many.id}"]) plans all that can go, ' if many.goes else ""
+    return f'{plan}summarize_findings(scan="{scan}", filters={{"group": "{many.id}"}}) lists them.'
 
 
 def next_step(finding: Finding, scan: str) -> str:
@@ -120,34 +158,6 @@ def next_step(finding: Finding, scan: str) -> str:
         return f'plan_cleanup(scan="{scan}", findings=["{finding.id}"]).'
     ref = finding.evidence.get("endpoint") if finding.category == "own" else None
     return f'delete_endpoint("{ref}").' if ref else ""
-
-
-def find(scan: Scan, word: str, home: Path) -> Finding:
-    """One finding by its id or by the full id of its resource, whatever its case. Raises NotFound or InvalidInput.
-
-    Where another scan that is kept in `home` holds it, the error names that scan.
-    """
-    if not word.strip():
-        raise InvalidInput("finding", "names nothing", fix="summarize_findings lists what was found, with its ids.")
-    every: Sequence[Finding] = (*scan.findings, *scan.suppressed)
-    lower = word.lower()
-    found = [each for each in every if lower in (each.id, each.resource.lower())]
-    if not found:
-        found = [each for each in every if each.name == word]
-        if len(found) > 1:
-            raise InvalidInput(
-                "finding", f"{word[:60]!r} is the name of {len(found)} resources",
-                fix=f"Use one of {', '.join(each.id for each in found[:5])}.",
-            )  # fmt: skip
-    if not found:
-        elsewhere = store.holding(home, word, scan.id)
-        raise NotFound(
-            f"Looking for finding {word[:80]!r} in scan {scan.id}", answered="there is none",
-            fix=f'It is in another one: give scan="{elsewhere}".' if elsewhere
-            else "summarize_findings lists what was found; what is in use is in no list.",
-            sent=False,
-        )  # fmt: skip
-    return found[0]
 
 
 def _check(clouds: Clouds, finding: Finding) -> WasteCheck | None:

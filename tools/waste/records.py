@@ -249,9 +249,11 @@ class Scan:
     exceptions: tuple[str, ...] = ()
     """Exceptions that did not apply: expired, or without reason or end."""
     below_minimum: int = 0
-    """Findings that cost less than the least amount asked for; they are left out of the list and of the totals."""
+    """Findings that a scan before 0.4.1 left out of the list and of the totals for costing less than was asked for."""
     below_minimum_usd_per_month: float = 0.0
     bill: BillView | None = None
+    not_run: tuple[str, ...] = ()
+    """Checks that were asked for and had no place to run in: of global services, where `scopes` names places only."""
     schema_version: Literal[1] = SCHEMA_VERSION
     tool: str = "modelrig"
 

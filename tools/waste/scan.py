@@ -16,6 +16,7 @@ from clouds.errors import CloudError, InvalidInput
 from clouds.models import Call, Identity, Scope
 from clouds.models.waste import WasteCheck
 from clouds.models.waste_pack import WastePack
+from tools.figures import did_you_mean
 from tools.waste import booking, judging, summing
 from tools.waste.exceptions import Keep
 from tools.waste.price import HOURS, Rates
@@ -36,7 +37,6 @@ class Wanted:
     scopes: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     category: str = ""
-    min_usd: float = 0.0
 
 
 @dataclass
@@ -57,13 +57,15 @@ class _Heard:
     exceptions: list[str] = field(default_factory=list)
     excludes: list[str] = field(default_factory=list)
     dates: set[str] = field(default_factory=set)
+    known: list[str] = field(default_factory=list)
+    chosen: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
+    """Those of the chosen checks that ran; `not_run` did not, although their cloud was looked at."""
+    not_run: list[str] = field(default_factory=list)
     usd: float = 0.0
     seconds: float = 0.0
     by_account: set[str] = field(default_factory=set)
     """Clouds whose places are accounts of their own."""
-    below: int = 0
-    below_usd: float = 0.0
 
 
 class ReadsOnly:
@@ -146,19 +148,19 @@ def _one(
         return
     checks = select(pack, wanted)
     who = cloud.identity.read()
+    heard.known += [check.id for check in pack.checks]
     heard.who.append(Who(name, who.principal, who.account, who.kind))
     if not checks:
         return
-    heard.checks += [check.id for check in checks]
+    heard.chosen += [check.id for check in checks]
     survey = Survey(pack, reading_api(cloud, pack), who.account, now, progress)
     looked = survey.run(checks, wanted.scopes)
+    ran = {judged.check.id for _, judged in looked.judged}
+    heard.checks += [check.id for check in checks if check.id in ran]
+    heard.not_run += [check.id for check in checks if check.id not in ran]
     rates = Rates(cloud.prices, why=pack.without_rate, home=pack.home)
     found, words = booking.findings(name, who.account, pack, looked.wasted, rates, keeps, now)
-    # What has no price may be dear: it stays, whatever the least amount is.
-    heard.findings += [each for each in found if each.usd_per_month is None or each.usd_per_month >= wanted.min_usd]
-    below = [each for each in found if each.usd_per_month is not None and each.usd_per_month < wanted.min_usd]
-    heard.below += len(below)
-    heard.below_usd += sum(each.usd_per_month or 0.0 for each in below)
+    heard.findings += found
     heard.exceptions += words
     heard.dates |= rates.dates
     heard.excludes += [word for word in pack.excludes if word not in heard.excludes]
@@ -240,9 +242,10 @@ def _end(
 
 
 def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Scan:
-    unknown = [word for word in wanted.checks if not any(named(check, (word,)) for check in heard.checks)]
+    unknown = [word for word in wanted.checks if not any(named(check, (word,)) for check in heard.chosen)]
     if unknown and heard.who:
-        raise InvalidInput("checks", f"{unknown[0][:60]!r} is no check", fix="list_checks names them all.")
+        hint = did_you_mean(unknown[0], heard.known)
+        raise InvalidInput("checks", f"{unknown[0][:60]!r} is no check.{hint}", fix="list_checks names them all.")
     counted = sorted(
         (each for each in heard.findings if each.suppressed is None), key=lambda each: -(each.usd_per_month or 0.0)
     )
@@ -251,7 +254,6 @@ def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Sc
         "scopes": ", ".join(wanted.scopes),
         "checks": ", ".join(wanted.checks),
         "category": wanted.category,
-        "min_usd": f"{wanted.min_usd:g}" if wanted.min_usd else "",
     }
     return Scan(
         id=scan_id,
@@ -278,8 +280,7 @@ def _summed_up(heard: _Heard, wanted: Wanted, now: datetime, scan_id: str) -> Sc
         checks=tuple(dict.fromkeys(heard.checks)),
         filters={key: value for key, value in chosen.items() if value},
         exceptions=tuple(heard.exceptions),
-        below_minimum=heard.below,
-        below_minimum_usd_per_month=summing.cents(heard.below_usd),
+        not_run=tuple(dict.fromkeys(heard.not_run)),
     )  # fmt: skip
 
 

@@ -12,16 +12,21 @@ from clouds.base import Cloud, Missing, Progress
 from clouds.errors import CloudError, InvalidInput
 from clouds.models import Record
 from tools.context import Clouds
+from tools.figures import did_you_mean, shortened
 from tools.ledger import Book
 from tools.result import Result, table
 from tools.settings import Settings
 from tools.waste import bill as billing
-from tools.waste import exceptions, grouping, places, report, store
-from tools.waste.records import Gap, Scan, Sum
-from tools.waste.report.words import coverage_words, headline, who_words
+from tools.waste import exceptions, grouping, places, report, store, telling
+from tools.waste.records import Scan, Sum
+from tools.waste.report.words import headline, who_words
 from tools.waste.scan import Wanted, scan
+from tools.waste.summing import bound, joined
+from tools.waste.unread import Same, by_reason
 
 Words = tuple[Annotated[str, Field(max_length=80)], ...]
+READS = 5
+"""Reasons why something was not read that an answer shows."""
 
 
 class CheckSum(Record):
@@ -31,22 +36,27 @@ class CheckSum(Record):
     resources: int
     usd_per_month: float | None
     """None where none of them has a price."""
+    bound: str = ""
     without_price: int = 0
 
 
 class FindingRow(Record):
-    """One finding, or several of one check in one place."""
+    """One finding, or several of one check in one place, whose id (`g-…`) means all of them.
+
+    `bound`: "at most" or "at least" where the amount is no exact one.
+    """
 
     finding: str
     resource: str
     where: str
     why: str
     usd_per_month: float | None
+    bound: str = ""
     billing: str = ""
 
 
 class NotRead(Record):
-    """What could not be looked at."""
+    """What could not be looked at for one reason."""
 
     where: str
     what: str
@@ -62,6 +72,9 @@ class ScanResult(Result):
     complete: bool
     usd_per_month: float
     usd_per_year: float
+    usd_at_most: float = 0.0
+    usd_at_least: float = 0.0
+    """How much of the amount is an upper, and how much a lower bound."""
     findings: int
     without_price: int
     kept: int
@@ -79,6 +92,11 @@ class ScanResult(Result):
     bill: Mapping[str, float] = {}
     files: Mapping[str, str]
 
+    @property
+    def is_error(self) -> bool:
+        """True where nothing at all could be looked at: not signed in, no package, everything denied."""
+        return not self.complete and not self.coverage.get("pairs_judged")
+
     def body(self) -> str:
         """Who first, then the sums by check, then the dearest findings."""
         parts = ["; ".join(self.who)]
@@ -86,19 +104,21 @@ class ScanResult(Result):
             parts.append("Filter: " + " · ".join(f"{word} {value}" for word, value in self.filter.items()))
         if self.by_check:
             parts.append(table(self.by_check))
+        if len(self.by_place) > 1:
+            parts.append("By place: " + " · ".join(f"{word} ${usd:,.2f}" for word, usd in self.by_place.items()) + ".")
         if self.rows:
             parts.append((f"{self.showing}:\n\n" if self.showing else "") + table(self.rows))
         if self.not_read:
             parts.append("Not read:\n\n" + table(self.not_read))
-        counts = " · ".join(f"{word.replace('_', ' ')} {count:,}" for word, count in self.coverage.items() if count)
         places = " · ".join(f"{word} {count:,}" for word, count in self.places.items()) or "none"
-        parts.append(f"Places: {places}. {counts or 'No check ran'}.")
+        parts.append(f"Places: {places}.{'' if self.coverage.get('pairs_judged') else ' No check ran.'}")
         if self.bill:
             parts.append("On the bill and looked at by no check: "
                          + ", ".join(f"{word} ${usd:,.2f}" for word, usd in self.bill.items()) + ".")  # fmt: skip
         without = f"; without {self.excludes}" if self.excludes != "nothing" else ""
         parts.append(f"Prices: {self.prices}{without}. The scan: {self.scan_cost}.")
-        parts.append("Report: " + self.files.get("html", "") + " (and " + ", ".join(self.files) + ")")
+        others = ", ".join(word for word in self.files if word != "html")
+        parts.append(f"Report: {self.files.get('html', '')} (beside it {others})")
         return "\n\n".join(part for part in parts if part)
 
 
@@ -111,7 +131,7 @@ def scan_waste(
     scopes: Annotated[Words, Field(description="regions, projects or subscriptions; none: all")] = (),
     checks: Annotated[Words, Field(description="ids, or words that ids begin with")] = (),
     category: Literal["", "ai", "classic", "own"] = "",
-    min_usd: Annotated[float, Field(ge=0, le=1e6, description="least $ a month")] = 0,
+    min_usd: Annotated[float, Field(ge=0, le=1e6, description="least $ a month of a row; sums hold all")] = 0,
     bill: Annotated[bool, Field(description="also what the bill shows and no check covers; AWS: $0.01")] = False,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
 ) -> ScanResult:
@@ -119,64 +139,50 @@ def scan_waste(
 
     complete=false: something could not be read, so that nothing found is not nothing there.
     """
-    named = tuple(cloud) or tuple(name for name in clouds.names if _has_checks(clouds, name))
-    if not named:
-        raise InvalidInput("cloud", "none of the clouds on offer has waste checks", fix="Set up AWS and name it.")
-    without = [name for name in named if not _has_checks(clouds, name)]
-    if without:
-        having = tuple(name for name in clouds.names if _has_checks(clouds, name))
-        raise InvalidInput("cloud", f"{without[0]} has no waste checks", fix="Leave it out.", allowed=having)
+    named = _named(clouds, cloud)
     now = book.clock()
     keeps = exceptions.load(settings.project, known_ids(clouds))
     found = scan(
         {name: _connected(clouds, name) for name in named},
-        Wanted(tuple(scopes), tuple(checks), category, min_usd),
+        Wanted(tuple(scopes), tuple(checks), category),
         keeps,
         now,
         progress,
         store.new_id(named, now),
     )
-    unused = exceptions.unused(keeps, (*found.findings, *found.suppressed), now.date())
+    unused = exceptions.unused(keeps, found, now.date(), _ids(clouds)[0]) if keeps else ()
     found = replace(found, exceptions=(*unused, *found.exceptions))
     if bill:
         progress.report(f"Asking the bill: {billing.cost_words(clouds, named)}")
         found = billing.added(found, clouds, named, now)
     files = report.write(book.home, found)
-    return result(found, {word: str(path) for word, path in files.items()}, limit)
+    return result(found, {word: str(path) for word, path in files.items()}, limit, min_usd)
 
 
-def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
-    """What a call answers for a scan."""
+def _named(clouds: Clouds, cloud: Words) -> tuple[str, ...]:
+    """The clouds to be looked at. Raises InvalidInput, with those that could be, for one that cannot."""
+    having = tuple(name for name in clouds.names if _has_checks(clouds, name))
+    named = tuple(dict.fromkeys(name.lower() for name in cloud)) or having
+    if not named:
+        raise InvalidInput("cloud", "none of the clouds on offer has waste checks", fix="Set up AWS and name it.")
+    for name in named:
+        if name not in having:
+            wrong = "has no waste checks" if name in clouds.names else "is not on offer"
+            hint = did_you_mean(name, having)
+            raise InvalidInput("cloud", f"{name[:40]} {wrong}.{hint}", fix="Leave it out.", allowed=having)
+    return named
+
+
+def result(found: Scan, files: Mapping[str, str], limit: int, min_usd: float = 0) -> ScanResult:
+    """What a call answers for a scan. `min_usd` leaves rows out of the answer, and out of no sum and no file."""
     totals, cover, pricing, effort = found.totals, found.coverage, found.pricing, found.effort
     groups = grouping.groups(found.findings)
+    hidden = [each for each in groups if each.usd_per_month is not None and each.usd_per_month < min_usd]
+    chosen = [each for each in groups if each.usd_per_month is None or each.usd_per_month >= min_usd]
     accounts = places.by_account(found)
-    rows = tuple(_row(group, accounts) for group in groups[:limit])
-    shown = sum(group.count for group in groups[:limit])
     ended = [each.ended for each in found.scopes]
-    gaps = (*found.unread, *found.unresolved)
-    notes = [coverage_words(found)] if totals.findings else []
-    if totals.unpriced:
-        several = "findings have no price and are" if totals.unpriced > 1 else "finding has no price and is"
-        notes.append(f"{totals.unpriced:,} {several} not in the total.")
-    if totals.suppressed:
-        notes.append(
-            f"{totals.suppressed:,} kept on purpose (${totals.suppressed_usd_per_month:,.2f} a month), not counted."
-        )
-    if found.below_minimum:
-        usd = f"${found.below_minimum_usd_per_month:,.2f}"
-        several = (
-            "findings below the least amount were" if found.below_minimum > 1 else "finding below the least amount was"
-        )
-        notes.append(f"{found.below_minimum:,} {several} left out ({usd} a month).")
-    notes += [f"Exception: {word}." for word in found.exceptions[:5]]
-    if len(gaps) > 5:
-        notes.append(f"{len(gaps) - 5:,} more that could not be read are in the files.")
-    if found.bill is not None and found.bill.problem:
-        notes.append(f"The bill was not read: {found.bill.problem}.")
+    reasons = by_reason((*found.unread, *found.unresolved))
     dates = pricing.oldest if pricing.oldest == pricing.newest else f"{pricing.oldest} to {pricing.newest}"
-    first = found.findings[0].id if found.findings else ""
-    going = next((each.id for each in found.findings if not each.stays), "")
-    plan = f', or plan_cleanup(scan="{found.id}", findings=["{going}", …])' if going else ""
     cost = f", ${effort.usd:.5f}".rstrip("0").rstrip(".") if effort.usd else ", at no cost"
     return ScanResult(
         headline=headline(found),
@@ -185,6 +191,8 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
         complete=found.complete,
         usd_per_month=totals.usd_per_month,
         usd_per_year=totals.usd_per_year,
+        usd_at_most=totals.usd_per_month_at_most,
+        usd_at_least=totals.usd_per_month_at_least,
         findings=totals.findings,
         without_price=totals.unpriced,
         kept=totals.suppressed,
@@ -195,19 +203,25 @@ def result(found: Scan, files: Mapping[str, str], limit: int) -> ScanResult:
             "too_new": cover.too_new, "unresolved": cover.unresolved, "unread": cover.unread, "managed": cover.managed,
         },
         by_check=_by_check(found, limit),
-        by_place={word: each.usd_per_month for word, each in list(totals.by_scope.items())[:limit]},
-        showing=f"{shown:,} of {totals.findings:,} findings" if shown < totals.findings else "",
-        rows=rows,
-        not_read=tuple(_not_read(gap) for gap in gaps[:5]),
-        filter=found.filters,
+        by_place=_by_place(found, limit),
+        showing=telling.showing(groups, chosen[:limit]),
+        rows=tuple(_row(group, accounts) for group in chosen[:limit]),
+        not_read=tuple(_not_read(each) for each in reasons[:READS]),
+        filter={**found.filters, **({"min_usd": f"{min_usd:g}"} if min_usd else {})},
         prices=f"{pricing.basis} of {dates}" if dates else f"{pricing.basis}, none was needed",
         excludes=", ".join(pricing.excludes) or "nothing",
         scan_cost=f"{effort.requests:,} reads, each with all its pages, in {effort.seconds:.1f} s{cost}",
         bill={line.service: line.usd for line in found.bill.not_covered[:limit]} if found.bill else {},
         files=files,
-        notes=tuple(notes),
-        next=f'explain_finding("{first}"){plan}.' if first else "",
+        notes=telling.notes(found, hidden, min_usd, len(reasons), READS, limit),
+        next=telling.next_step(found, groups, chosen),
     )  # fmt: skip
+
+
+def _by_place(found: Scan, limit: int) -> Mapping[str, float]:
+    ranked = [(word, each.usd_per_month) for word, each in found.totals.by_scope.items()]
+    more = {f"{len(ranked) - limit:,} more": round(sum(usd for _, usd in ranked[limit:]), 2)} if ranked[limit:] else {}
+    return {**dict(ranked[:limit]), **more}
 
 
 def _by_check(found: Scan, limit: int) -> tuple[CheckSum, ...]:
@@ -219,28 +233,29 @@ def _by_check(found: Scan, limit: int) -> tuple[CheckSum, ...]:
 
 
 def _sum(word: str, sums: Sequence[Sum]) -> CheckSum:
-    count, unpriced = sum(each.findings for each in sums), sum(each.unpriced for each in sums)
-    usd = None if count == unpriced else round(sum(each.usd_per_month for each in sums), 2)
-    return CheckSum(check=word, resources=count, usd_per_month=usd, without_price=unpriced)
+    one = joined(sums)
+    usd = None if one.findings == one.unpriced else one.usd_per_month
+    return CheckSum(check=word, resources=one.findings, usd_per_month=usd, bound=bound(one), without_price=one.unpriced)
 
 
 def _row(group: grouping.Group, accounts: frozenset[str]) -> FindingRow:
     finding = group.first
     many = group.count > 1
     return FindingRow(
-        finding=finding.id,
+        finding=group.id,
         resource=f"{group.count:,} x {finding.kind}, e.g. {finding.name}" if many else finding.name,
         where=places.where(finding, accounts),
-        why=f"{finding.check}: {finding.title.lower()}" if many else f"{finding.check}: {finding.reason}"[:160],
+        why=shortened(f"{finding.check}: {finding.title.lower() if many else finding.reason}", 160),
         usd_per_month=group.usd_per_month,
+        bound=bound(group.sum),
         billing="" if finding.billing == "billed" else finding.billing,
     )
 
 
-def _not_read(gap: Gap) -> NotRead:
-    what = " ".join(part for part in (gap.check, gap.call) if part) or "everything"
-    reason = gap.reason[: 200 if gap.check else 600]  # a cloud that answered nothing says how to reach it
-    return NotRead(where=f"{gap.cloud} {gap.location}".strip(), what=what, reason=reason, resources=gap.resources)
+def _not_read(same: Same) -> NotRead:
+    # A cloud that answered nothing says how to reach it.
+    reason = shortened(same.reason, 200 if same.checks else 600)
+    return NotRead(where=same.where, what=same.what, reason=reason, resources=same.resources)
 
 
 def _has_checks(clouds: Clouds, name: str) -> bool:
@@ -261,11 +276,13 @@ def _connected(clouds: Clouds, name: str) -> Cloud | CloudError:
 
 def known_ids(clouds: Clouds) -> frozenset[str]:
     """Every check of every cloud; empty when one of them is not known, so that no exception is refused for it."""
-    found: set[str] = set()
-    for name in clouds.names:
-        cloud = _connected(clouds, name)
-        if isinstance(cloud, CloudError):
-            return frozenset()
-        if not isinstance(cloud.waste, Missing):
-            found |= {check.id for check in cloud.waste.checks}
-    return frozenset(found)
+    found, whole = _ids(clouds)
+    return found if whole else frozenset()
+
+
+def _ids(clouds: Clouds) -> tuple[frozenset[str], bool]:
+    """The checks of the clouds that could be loaded, and whether those are all of them."""
+    loaded = [_connected(clouds, name) for name in clouds.names]
+    packs = [cloud.waste for cloud in loaded if isinstance(cloud, Cloud)]
+    ids = {check.id for pack in packs if not isinstance(pack, Missing) for check in pack.checks}
+    return frozenset(ids), len(packs) == len(loaded)

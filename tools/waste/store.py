@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from clouds.errors import InvalidInput, NotFound
+from clouds.errors import CloudError, InvalidInput, NotFound
 from tools.home import write_atomically
+from tools.waste.grouping import MARK
 from tools.waste.records import Scan, adapter
 
 FOLDER = "scans"
@@ -66,10 +68,18 @@ def load(home: Path, scan_id: str = "") -> Scan:
         raise InvalidInput("scan", f"{file.name} is not a scan of this version", fix="Run scan_waste again.") from error
 
 
-def holding(home: Path, word: str, besides: str) -> str:
-    """The newest other scan of the last ten in which a finding's id or a full id stands; "" when none has it."""
-    sought = json.dumps(word, ensure_ascii=False).encode()
+def holding(home: Path, word: str, besides: str, holds: Callable[[Scan], bool]) -> str:
+    """The newest other scan of the last ten that `holds`, among those in which the word stands; "" when none does.
+
+    A scan that cannot be read is passed over.
+    """
+    sought = json.dumps(word, ensure_ascii=False)[1:-1].lower().encode()
+    # The id of a group stands in no file, and letters beyond ASCII have two cases that bytes do not know.
+    anywhere = not word.isascii() or word.lower().startswith(MARK)
     for scan_id in (each for each in known(home)[:10] if each != besides):
-        if sought in path(home, scan_id).read_bytes():
-            return scan_id
+        try:
+            if (anywhere or sought in path(home, scan_id).read_bytes().lower()) and holds(load(home, scan_id)):
+                return scan_id
+        except (OSError, CloudError):
+            continue
     return ""

@@ -7,15 +7,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clouds.errors import InvalidInput
 from clouds.models import Record
+from tools.figures import did_you_mean, few
 from tools.ledger import Book
 from tools.result import Result, capped
 from tools.waste import places, store
+from tools.waste.grouping import group_id
 from tools.waste.records import Finding, Sum
-from tools.waste.summing import COSTS, a_year, by, cents
+from tools.waste.report.words import amount_words
+from tools.waste.summing import COSTS, a_year, bound, by, cents, joined, summed
 
-Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal"]
-_FIELDS = ("check", "category", "cloud", "account", "location", "kind", "owner", "billing", "reversal")
+Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "stack", "owner", "billing", "reversal"]
+_FIELDS = ("check", "category", "cloud", "account", "location", "kind", "stack", "owner", "billing", "reversal")
+_OLD = {"owner": "stack"}
+"""Words of earlier versions: who made a resource (CloudFormation, Terraform) is no owner as a tag names one."""
+_BESIDE = ("group", "contains")
+"""What findings are chosen by besides: the id of a row of a scan, and a part of a name, an id, a reason or a tag."""
 
 
 class GroupSum(Record):
@@ -25,6 +33,7 @@ class GroupSum(Record):
     findings: int
     usd_per_month: float | None
     """None where none of them has a price."""
+    bound: str = ""
     without_price: int = 0
 
 
@@ -36,6 +45,7 @@ class Row(Record):
     check: str
     where: str
     usd_per_month: float | None
+    bound: str = ""
     billing: str = ""
 
 
@@ -48,6 +58,8 @@ class Summary(Result):
     count: int
     total_usd_per_month: float
     total_usd_per_year: float
+    usd_at_most: float = 0.0
+    usd_at_least: float = 0.0
     min_usd_per_month: float | None
     max_usd_per_month: float | None
     without_price: int
@@ -64,7 +76,7 @@ def summarize_findings(
     group_by: Field_ = "check",
     filters: Annotated[
         dict[str, Annotated[str, Field(max_length=300)]],
-        Field(description='e.g. {"location": "eu-west-1"}; keys as group_by, or "contains"'),
+        Field(description='e.g. {"location": "eu-west-1"}; keys as group_by, "group" (g-…), "contains"'),
     ] = {},  # noqa: B006 - never changed
     min_usd: Annotated[float, Field(ge=0, le=1e6)] = 0,
     kept: Annotated[bool, Field(description="those kept on purpose instead")] = False,
@@ -73,30 +85,36 @@ def summarize_findings(
     """Count, total, least and greatest of a saved scan's findings by any field. Calls no cloud."""
     found = store.load(book.home, scan)
     every = found.suppressed if kept else found.findings
+    group_by = _OLD.get(group_by, group_by)  # type: ignore[assignment]
     chosen = [each for each in every if min_usd <= 0 or (each.usd_per_month or 0.0) >= min_usd]
     notes: list[str] = []
     said = {**filters, **({"min_usd": f"{min_usd:g}"} if min_usd else {}), **({"kept": "yes"} if kept else {})}
     for name, value in filters.items():
         keep = _filter(name, value)
         if not any(keep(each) for each in every):
-            known = ", ".join(sorted({_value(each, name) for each in every})[:8]) if name in _FIELDS else ""
-            notes.append(f"no_such_{name}: {value!r}" + (f"; there are {known}" if known else ""))
+            words = sorted({_value(each, name) for each in every}) if name in _FIELDS else []
+            known = f"; there are {few(words, 8)}.{did_you_mean(value, words)}" if words else ""
+            notes.append(f"no_such_{name}: {value!r}{known}")
         chosen = [each for each in chosen if keep(each)]
     usd = [each.usd_per_month for each in chosen if each.usd_per_month is not None and each.billing in COSTS]
-    figures = [each.usd_per_month for each in chosen if each.usd_per_month is not None]  # what is free is listed too
+    whole = summed(chosen)
     sums = by(chosen, lambda each: _value(each, group_by))
     ranked = list(sums.items())
+    if group_by == "stack":
+        notes.append("A stack is what made a resource (CloudFormation, Terraform and the like); an owner that a tag "
+                     'names is found with filters={"contains": "Owner=…"}.')  # fmt: skip
     shown_groups, groups_showing = capped([_group(word, [each]) for word, each in ranked], limit)
     if rest := [each for _, each in ranked[limit:]]:
         shown_groups += (_group(f"{len(rest):,} more", rest),)
     shown, showing = capped(chosen, limit)
     total = cents(sum(usd))
+    amount = amount_words(total, whole.at_most, whole.at_least)
     accounts = places.by_account(found)
     unpriced = sum(each.usd_per_month is None for each in chosen)
     if not found.complete:
         notes.append("This scan is not complete: something could not be read.")
     return Summary(
-        headline=f"{len(chosen):,} finding{'' if len(chosen) == 1 else 's'}, ${total:,.2f} a month"
+        headline=f"{len(chosen):,} finding{'' if len(chosen) == 1 else 's'}, {amount}"
         + (f", {unpriced:,} without a price" if unpriced else "")
         + (f" ({', '.join(f'{key} {value}' for key, value in said.items())})" if said else "")
         + ".",
@@ -106,8 +124,10 @@ def summarize_findings(
         count=len(chosen),
         total_usd_per_month=total,
         total_usd_per_year=a_year(chosen),
-        min_usd_per_month=min(figures, default=None),
-        max_usd_per_month=max(figures, default=None),
+        usd_at_most=whole.at_most,
+        usd_at_least=whole.at_least,
+        min_usd_per_month=min(usd, default=None),
+        max_usd_per_month=max(usd, default=None),
         without_price=unpriced,
         by=group_by,
         groups=shown_groups,
@@ -120,21 +140,24 @@ def summarize_findings(
 
 
 def _group(value: str, sums: Sequence[Sum]) -> GroupSum:
-    count, unpriced = sum(each.findings for each in sums), sum(each.unpriced for each in sums)
-    usd = None if unpriced == count else cents(sum(each.usd_per_month for each in sums))
-    return GroupSum(value=value, findings=count, usd_per_month=usd, without_price=unpriced)
+    one = joined(sums)
+    usd = None if one.unpriced == one.findings else one.usd_per_month
+    return GroupSum(value=value, findings=one.findings, usd_per_month=usd, bound=bound(one), without_price=one.unpriced)
 
 
 def _filter(name: str, value: str) -> Callable[[Finding], bool]:
-    from clouds.errors import InvalidInput
-
     lower = value.lower()
     if name == "contains":
         return lambda each: any(lower in text.lower() for text in _texts(each))
+    if name == "group":
+        return lambda each: group_id(each) == lower
     if name not in _FIELDS:
-        allowed = (*_FIELDS, "contains")
-        raise InvalidInput("filters", f"{name[:40]!r} is no field", fix=f"Use {', '.join(allowed)}.", allowed=allowed)
-    return lambda each: _value(each, name).lower() == lower
+        allowed = (*_FIELDS, *_BESIDE)
+        fix = f"Use {', '.join(allowed)}."
+        raise InvalidInput(
+            "filters", f"{name[:40]!r} is no field.{did_you_mean(name, allowed)}", fix=fix, allowed=allowed
+        )
+    return lambda each: lower in {_value(each, name).lower(), str(getattr(each, _attribute(name))).lower() or "none"}
 
 
 def _texts(finding: Finding) -> Iterable[str]:
@@ -143,7 +166,12 @@ def _texts(finding: Finding) -> Iterable[str]:
 
 
 def _value(finding: Finding, name: str) -> str:
-    return str(getattr(finding, name)) or "none"
+    return str(getattr(finding, _attribute(name))) or ("in no stack" if _attribute(name) == "owner" else "none")
+
+
+def _attribute(name: str) -> str:
+    """The field of a finding that a word means."""
+    return "owner" if name == "stack" else name
 
 
 def _row(finding: Finding, accounts: frozenset[str]) -> Row:
@@ -153,5 +181,6 @@ def _row(finding: Finding, accounts: frozenset[str]) -> Row:
         check=finding.check,
         where=places.where(finding, accounts),
         usd_per_month=finding.usd_per_month,
+        bound=bound(summed((finding,))),
         billing="" if finding.billing == "billed" else finding.billing,
     )

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from clouds.errors import InvalidInput
+from tests.tools.waste import toy
 from tests.tools.waste.test_tools import Desk, many
 from tools.progress import CallProgress
 from tools.setup import check_setup
-from tools.waste.exceptions import Keep, load
+from tools.waste.exceptions import Keep, load, unused
 
 CHECKS = frozenset({"disk-free"})
 GOOD = '[[waste.keep]]\nresource = "vol-0a1*"\ncheck = "disk-free"\nreason = "drill"\nexpires = 2027-03-31\n'
@@ -87,3 +88,26 @@ def test_setup_counts_the_exceptions_and_says_which_a_scan_would_refuse(tmp_path
     assert "a waste scan is refused: see the notes" in told.headline
     (tmp_path / "modelrig.toml").unlink()
     assert check_setup(desk.clouds, desk.settings, desk.book, CallProgress()).notes == ()
+
+
+ONE = '[[waste.keep]]\nresource = "{}"\ncheck = "{}"\nreason = "drill"\nexpires = 2027-01-01\n'
+
+
+def test_a_misspelt_check_of_an_exception_is_answered_with_the_one_that_is_near(tmp_path: Path) -> None:
+    written(tmp_path, ONE.format("d0000", "disk-fre"))
+    with pytest.raises(InvalidInput, match=r"names the check 'disk-fre'\. Did you mean disk-free\?"):
+        load(tmp_path, CHECKS)
+    # Where a cloud could not be loaded nobody knows all checks, so that none is refused: the scan says it.
+    (keep,) = load(tmp_path, frozenset())
+    scan = toy.look({"north": {"ListDisks": {"disks": [toy.disk("d0000")]}, "ListTags": {"tags": []}}}, keeps=(keep,))
+    (said,) = unused((keep,), scan, toy.NOW.date(), CHECKS)
+    assert said == "d0000 keeps nothing: 'disk-fre' is no check that is known here. Did you mean disk-free?"
+
+
+def test_an_exception_whose_check_did_not_run_is_not_called_useless(tmp_path: Path) -> None:
+    desk = Desk(written(tmp_path, ONE.format("d0009", "disk-free")), many(2))
+    assert desk.scan(checks=("machine",)).notes == ()
+    assert desk.scan(checks=("disk",)).notes[-1] == (
+        "Exception: of 1 in modelrig.toml 1 matches nothing that was found (d0009); this scan did not look everywhere."
+    )
+    assert desk.scan().notes[-1] == "Exception: of 1 in modelrig.toml 1 matches nothing that was found (d0009)."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,19 +13,42 @@ from tests.tools.waste.test_tools import Desk, many
 from tests.tools.waste.toy import disk
 from tools.cleanup.tools import plan_cleanup
 from tools.progress import CallProgress
+from tools.waste import store
 from tools.waste.checklist import list_checks
+from tools.waste.gate import exit_code
 from tools.waste.summarizing import summarize_findings
 
 
 def test_a_scan_says_in_its_first_line_and_its_text_to_what_it_was_narrowed(tmp_path: Path) -> None:
-    result = Desk(tmp_path, many(3)).scan(category="classic", checks=("disk",), min_usd=1.1)
+    result = Desk(tmp_path, many(3)).scan(category="classic", checks=("disk",))
     assert result.headline == (
-        "$2.30 a month ($27.60 a year) in 2 resources that nothing uses (checks disk, category classic, "
-        "at least $1.1 a month); the one check looked."
+        "$3.30 a month ($39.60 a year) in 3 resources that nothing uses (checks disk, category classic); "
+        "the one check looked."
     )
-    assert "Filter: checks disk · category classic · min_usd 1.1" in result.text().splitlines()
-    assert "(checks disk, category classic, at least $1.1 a month)" in Path(result.files["html"]).read_text()
-    assert "1 finding below the least amount was left out ($1.00 a month)." in result.notes
+    assert "Filter: checks disk · category classic" in result.text().splitlines()
+    assert "(checks disk, category classic)" in Path(result.files["html"]).read_text()
+
+
+def test_a_least_amount_leaves_rows_out_and_nothing_out_of_sums_files_and_gates(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(3))
+    whole, least = desk.scan(), desk.scan(min_usd=1.1)
+    assert [row.usd_per_month for row in least.rows] == [1.2, 1.1]
+    assert (least.usd_per_month, least.findings, least.by_check) == (3.3, 3, whole.by_check)
+    assert least.headline == whole.headline
+    assert least.showing == "2 of 3 rows, 2 of 3 findings"
+    assert (
+        "1 finding in rows below $1.1 a month, $1.00 a month together, are in every sum and file, and not listed here."
+        in least.notes
+    )
+    assert "Filter: min_usd 1.1" in least.text().splitlines()
+    assert exit_code(least.structured(), fail_on_usd=3.3, fail_on_incomplete=False) == 5
+    assert len(store.load(tmp_path, least.scan).findings) == 3
+
+
+def test_a_least_amount_leaves_what_has_no_price_and_a_row_whose_findings_reach_it_together(tmp_path: Path) -> None:
+    assert len(Desk(tmp_path / "a", many(2), rates={}).scan(min_usd=50).rows) == 2
+    row = Desk(tmp_path / "b", many(70)).scan(min_usd=50).rows[0]
+    assert (row.resource[:4], row.usd_per_month) == ("70 x", 91.0)
 
 
 def test_a_scan_of_everything_says_no_filter(tmp_path: Path) -> None:
@@ -35,7 +59,7 @@ def test_a_scan_of_everything_says_no_filter(tmp_path: Path) -> None:
 
 def test_a_narrowed_scan_that_finds_nothing_does_not_speak_of_everything(tmp_path: Path) -> None:
     result = Desk(tmp_path, many(0)).scan(category="ai")
-    assert result.headline.startswith("No waste found (category ai): 1 check, 1 place")
+    assert result.headline.startswith("No waste found (category ai): 1 check in 1 place")
 
 
 def test_a_long_filter_is_cut_in_the_first_line_and_whole_in_the_text(tmp_path: Path) -> None:
@@ -94,6 +118,17 @@ def test_the_least_of_a_summary_is_the_least_of_what_it_lists(tmp_path: Path) ->
     summary = summarize_findings(desk.book)
     assert [row.usd_per_month for row in summary.rows] == [2.0, 0.0]
     assert (summary.min_usd_per_month, summary.max_usd_per_month) == (0.0, 2.0)
+
+
+def test_the_least_of_a_summary_is_that_of_the_scan_where_a_row_is_priced_with_its_holder(tmp_path: Path) -> None:
+    pack = replace(toy.PACK, checks=(*toy.PACK.checks, toy.HELD_DISK))
+    rows = {"disks": [disk("d1", machine="m1"), disk("d2", size=20)]}
+    north = {"ListMachines": {"machines": [toy.machine("m1")]}, "ReadMetric": {"points": {}}, "ListDisks": rows}
+    desk = Desk(tmp_path, toy.Network({"north": north}), pack=pack)
+    scan = desk.scan()
+    summary = summarize_findings(desk.book)
+    assert [row.usd_per_month for row in summary.rows] == [740.0, 2.0, 0.0]
+    assert summary.min_usd_per_month == store.load(tmp_path, scan.scan).totals.cheapest_usd_per_month == 2.0
 
 
 def test_groups_that_are_not_shown_are_summed_in_a_last_row(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_every_amount_on_the_page_is_one_of_the_json() -> None:
 def test_an_empty_page_says_how_many_checks_ran_did_not_apply_and_failed() -> None:
     page = Page(html.render(look({"north": {}, "south": {}})))
     assert page.text.startswith(
-        "No waste found: 2 checks, 2 places: 4 of 4 pairs of check and place were judged, none failed"
+        "No waste found: 2 checks in each of 2 places: 4 of 4 pairs of check and place were judged, none failed"
     )
     bad = Page(html.render(look({"north": {"ListDisks": denied()}})))
     assert "No waste found in what could be looked at" in bad.text

@@ -115,7 +115,8 @@ def test_an_incomplete_scan_says_so_in_its_first_line_and_names_what_was_not_rea
     assert result.complete is False
     assert result.structured()["complete"] is False
     # Both checks need the disks: one lists them, one joins over them.
-    assert {row.what for row in result.not_read} == {"disk-free toy.ListDisks", "machine-idle toy.ListDisks"}
+    assert [row.what for row in result.not_read] == ["toy.ListDisks, for 2 checks"]
+    assert result.notes == ("Not read: 1 pair of check and place, 1 pair in part, for 1 reason.",)
     assert "permission missing: Denied: no" in result.text()
 
 
@@ -136,7 +137,7 @@ def test_a_filter_that_matches_nothing_says_so_and_what_there_is(tmp_path: Path)
     desk.scan()
     summary = summarize_findings(desk.book, filters={"location": "nroth"})
     assert summary.count == 0
-    assert summary.notes[0] == "no_such_location: 'nroth'; there are north"
+    assert summary.notes[0] == "no_such_location: 'nroth'; there are north. Did you mean north?"
     with pytest.raises(InvalidInput) as refused:
         summarize_findings(desk.book, filters={"colour": "red"})
     assert "location" in refused.value.allowed
@@ -160,14 +161,14 @@ def test_a_finding_of_an_older_scan_is_told_where_it_is(tmp_path: Path) -> None:
     first = Desk(tmp_path, many(1)).scan()
     later = Desk(tmp_path, many(0))
     later.scan()
-    with pytest.raises(NotFound, match="there is none") as refused:
+    with pytest.raises(NotFound, match="it is none of this scan") as refused:
         explain_finding(later.clouds, later.book, first.rows[0].finding)
-    assert refused.value.fix == f'It is in another one: give scan="{first.scan}".'
+    assert refused.value.fix == f'Another one has it: give scan="{first.scan}".'
     with pytest.raises(NotFound) as unknown:
         explain_finding(later.clouds, later.book, "0000000000")
     with pytest.raises(InvalidInput, match=r"^`finding`: names nothing$"):
         explain_finding(later.clouds, later.book, " ")
-    assert unknown.value.fix == "summarize_findings lists what was found; what is in use is in no list."
+    assert unknown.value.fix.startswith("That does not mean that it is in use: not everything has a check. ")
 
 
 def test_one_finding_is_said_as_one(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_one_finding_is_said_as_one(tmp_path: Path) -> None:
     assert told.headline == (
         "$1.00 a month ($12.00 a year) in 1 resource that nothing uses (checks disk-free); the one check looked."
     )
-    assert told.notes[0].startswith("1 check, 1 place: 1 of 1 pairs of check and place were judged")
+    assert told.notes[0].startswith("1 check in 1 place: 1 of 1 pairs of check and place were judged")
     assert " reads, each with all its pages, in " in told.scan_cost
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from tools.figures import shortened
 from tools.waste.records import Finding, Scan, Totals
+from tools.waste.unread import by_reason
 
 
 def money(usd: float) -> str:
@@ -17,7 +21,11 @@ def headline(scan: Scan) -> str:
     only = f" ({only})" if only else ""
     if not totals.findings:
         if not scan.coverage.pairs_judged:
-            return f"Nothing was looked at{only}, so nothing is known: {coverage_words(scan)}"
+            why = by_reason((*scan.unread, *scan.unresolved))[:2]
+            words = "; ".join(
+                shortened(f"{each.cloud}: {each.reason}".removeprefix(": "), 160).rstrip(".") for each in why
+            )
+            return f"Nothing was looked at{only}, so nothing is known: {f'{words}.' if words else coverage_words(scan)}"
         start = "No waste found" if scan.complete else "No waste found in what could be looked at"
         return f"{start}{only}: {coverage_words(scan)}"
     about = f" in {found_words(totals)}{only}"
@@ -25,7 +33,10 @@ def headline(scan: Scan) -> str:
     cost = f"{amount_words(total, at_most, at_least)} ({money(totals.usd_per_year)} a year)"
     if not totals.priced:
         cost = "No price is known" if totals.unpriced else "Nothing to pay"
-    looked = f"all {len(scan.checks):,} checks" if len(scan.checks) != 1 else "the one check"
+    ran, asked = len(scan.checks), len(scan.checks) + len(scan.not_run)
+    looked = (
+        "the one check" if asked == 1 else f"all {ran:,} checks" if ran == asked else f"{ran:,} of {asked:,} checks"
+    )
     tail = f"; {looked} looked" if scan.complete else "; NOT everything could be looked at"
     return f"{cost}{about}{tail}."
 
@@ -69,7 +80,7 @@ def filter_words(scan: Scan, limit: int = 1_000) -> str:
 
 
 def coverage_words(scan: Scan) -> str:
-    """How many pairs of check and place were looked at, did not apply, and failed."""
+    """How many checks ran where, and how many pairs of check and place were looked at, did not apply, and failed."""
     cover = scan.coverage
     if not cover.pairs_attempted:
         return "no check ran."
@@ -78,7 +89,7 @@ def coverage_words(scan: Scan) -> str:
         parts.append(f"{cover.pairs_not_applicable:,} do{'es' if cover.pairs_not_applicable == 1 else ''} not apply")
     failed = f"{cover.pairs_unread:,} could not be read"
     parts.append(failed if cover.pairs_unread else "none failed")
-    words = f"{several(len(scan.checks), 'check')}, {several(cover.scopes, 'place')}: {', '.join(parts)}"
+    words = f"{_ran(scan)}: {', '.join(parts)}"
     extra = [
         (cover.unread, "unread"), (cover.unresolved, "unresolved"), (cover.too_new, "too new"),
         (cover.managed, "managed elsewhere"),
@@ -87,9 +98,39 @@ def coverage_words(scan: Scan) -> str:
     return f"{words}; {several(cover.resources, 'resource')} looked at{f' ({counts})' if counts else ''}."
 
 
+def _ran(scan: Scan) -> str:
+    """How many checks ran in how many places, so that their products are the pairs: those of a global service ran in
+    one place, whatever the others did."""
+    each = Counter(scope.attempted for scope in scan.scopes if scope.attempted)
+    words = [
+        f"{several(checks, 'check')} in {'each of ' if places > 1 else ''}{several(places, 'place')}"
+        for checks, places in each.items()
+    ]
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+
+
 def several(count: int, word: str) -> str:
     """A count with its word: "1 check", "2 checks"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def bill_words(scan: Scan) -> str:
+    """What the bill showed, also where it showed nothing, and what asking it cost; "" where it was not to be asked."""
+    bill = scan.bill
+    if bill is None:
+        return ""
+    if not bill.days:
+        return "No bill was asked: none of these clouds has one that can be."
+    paid = (
+        f"asking cost ${bill.usd_of_query:.4f}".rstrip("0").rstrip(".") if bill.usd_of_query else "asking cost nothing"
+    )
+    problem = f"The bill was not read: {bill.problem}."
+    if bill.problem and not bill.usd:
+        return problem
+    covered, others = money(bill.covered_usd), money(round(bill.usd - bill.covered_usd, 2))
+    words = f"The bill of {bill.days} days: {money(bill.usd)}, of it {covered} for services that a check of this scan"
+    words = f"{words} looks at and {others} for others; {paid}."
+    return f"{words} In part: {problem}" if bill.problem else words
 
 
 def who_words(scan: Scan) -> list[str]:
