@@ -6,14 +6,16 @@ A wrong path holds nothing, which would read as "no waste" in a listing and as "
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clouds.aws.checks import PACK
-from clouds.models import Call
+from clouds.aws.prices import AwsPrices
+from clouds.models import Call, Scope
 from clouds.models.removal import CleanupStep, Doomed, From
-from clouds.models.waste import Metric, WasteCheck
+from clouds.models.waste import Meter, Metric, WasteCheck
 from tests.clouds.aws.checks.stage import Account
 
 REMOVABLE = [check for check in PACK.checks if not isinstance(check.remove, str)]
@@ -48,7 +50,10 @@ def froms(value: Any) -> Iterator[From]:
 def steps_of(check: WasteCheck, account: Account) -> tuple[CleanupStep, ...]:
     again = account.found_again(check.id)
     assert not isinstance(check.remove, str)
-    return check.remove(Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", again.waste.evidence))
+    waste = again.waste
+    return check.remove(
+        Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", waste.evidence, waste.meters)
+    )
 
 
 def test_the_rows_of_every_read_are_where_the_service_puts_them(account: Account) -> None:
@@ -68,12 +73,64 @@ def test_what_a_step_waits_for_can_be_said_by_the_service(check: WasteCheck, acc
         if values := getattr(shape, "enum", None):
             waited = {*step.until.done, *step.until.failed, *step.until.gone_on}
             assert waited <= {*values, *(value.lower() for value in values)}, step.name
-        for each in (*froms(step.call.parameters), *froms(step.until.call.parameters)):
+        assert bool(step.makes) == step.backup, f"{step.name} makes what nobody can name"
+        for each in (*froms(step.call.parameters), *froms(step.until.call.parameters), *froms(step.makes)):
             assert shape_at(account, str(calls[each.step]), each.path) is not None, each
         for ours, theirs in step.again.answer.items() if step.again is not None else ():
             assert shape_at(account, str(step.call), ours) is not None
             assert step.again is not None
             assert shape_at(account, str(step.again.call), theirs) is not None
+
+
+STORED = {
+    "ebs-unattached": [("ebs-snapshot/standard", 100.0)],
+    "ebs-idle-attached": [("ebs-snapshot/standard", 100.0)],
+    "rds-idle": [("rds-snapshot/backup", 200.0)],
+    "lightsail-disk-unattached": [("lightsail/snapshot", 64.0)],
+    "ec2-stopped": [],  # recorded without what the machine boots from
+    "lightsail-instance-stopped": [],  # recorded without its disks
+    "fsx-idle": [],  # no rate of its backups is in the table
+}
+
+
+def test_a_backup_bills_at_most_the_whole_size_where_that_and_its_rate_are_known(account: Account) -> None:
+    for check in REMOVABLE:
+        for step in steps_of(check, account) if check.id in STORED else ():
+            if step.backup:
+                assert [(each.key, each.quantity) for each in step.bills] == STORED[check.id], check.id
+    prices = AwsPrices(None, Path("nowhere"))
+    for key in {key for stored in STORED.values() for key, _ in stored}:
+        price = prices.price(key, "us-east-1")
+        assert price is not None, key
+        assert price.unit.replace("GiB", "GB") == "GB-month"
+
+
+def backup(check: str, row: Mapping[str, Any], *meters: Meter) -> CleanupStep:
+    remove = next(each.remove for each in REMOVABLE if each.id == check)
+    assert not isinstance(remove, str)
+    evidence = {"deletes": "", "releases": ""}
+    return next(iter(remove(Doomed(row, Scope("us-east-1", "1"), "i", "i", "c-abcdef-123456", evidence, meters))))
+
+
+@pytest.mark.parametrize(("mapped", "gib"), [(2, 108.0), (3, None), (0, None)], ids=["all", "one is kept", "not said"])
+def test_an_image_has_a_price_only_where_every_disk_in_it_is_known(mapped: int, gib: float | None) -> None:
+    row = {"InstanceId": "i-1", "BlockDeviceMappings": [{"Ebs": {"VolumeId": f"vol-{each}"}} for each in range(mapped)]}
+    disks = (
+        Meter("ebs/gp3", "GiB-month", 8),
+        Meter("ebs/io2", "GiB-month", 100),
+        Meter("ebs/io2-iops", "IOPS-month", 9),
+    )
+    step = backup("ec2-stopped", row, *disks)
+    assert [each.quantity for each in step.bills] == ([] if gib is None else [gib])
+    assert step.makes == From("image", "ImageId")
+
+
+def test_a_lightsail_snapshot_is_of_all_its_disks() -> None:
+    step = backup(
+        "lightsail-instance-stopped", {"name": "web", "hardware": {"disks": [{"sizeInGb": 40}, {"sizeInGb": 8}]}}
+    )
+    assert [(each.key, each.quantity) for each in step.bills] == [("lightsail/snapshot", 48.0)]
+    assert step.makes == step.call.parameters["instanceSnapshotName"]
 
 
 def test_a_path_that_is_not_there_would_be_noticed(account: Account) -> None:

@@ -140,13 +140,19 @@ def test_the_steps_of_a_check_are_backed_up_first_declared_and_read_back(check: 
     assert again is not None
     assert again.fingerprint == found.fingerprint
     assert not isinstance(check.remove, str)
-    steps = check.remove(Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", again.waste.evidence))
+    judged = again.waste
+    steps = check.remove(
+        Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", judged.evidence, judged.meters)
+    )
     assert steps
     for number, step in enumerate(steps):
         assert step.until is not None, f"{step.name} is not read back"
         assert not changes(str(step.until.call))
         assert {str(step.call), str(step.until.call)} <= set(check.steps)
         assert not step.backup or number == 0
+        assert bool(step.makes) == step.backup, f"{step.name} makes what nobody can name"
+        for meter in step.bills:
+            assert account.cloud.prices.price(meter.key, "eastus") is not None, meter
         assert step.reversal != "recoverable" or step.recoverable_days
         for call in (step.call, step.until.call):
             assert paths.sending(call, again.scope).subscription == SUBSCRIPTION

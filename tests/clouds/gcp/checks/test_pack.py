@@ -126,7 +126,10 @@ def steps_of(check: WasteCheck, account: Account) -> tuple[CleanupStep, ...]:
     assert again is not None
     assert again.fingerprint == found.fingerprint
     assert not isinstance(check.remove, str)
-    return check.remove(Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", again.waste.evidence))
+    judged = again.waste
+    return check.remove(
+        Doomed(again.row, again.scope, again.id, again.name, "c-abcdef-123456", judged.evidence, judged.meters)
+    )
 
 
 @pytest.mark.parametrize("check", REMOVABLE, ids=lambda check: check.id)
@@ -139,6 +142,9 @@ def test_the_steps_of_a_check_are_backed_up_first_declared_and_read_back(check: 
         assert str(step.until.call) in check.steps
         assert not changes(str(step.until.call))
         assert not step.backup or number == 0
+        assert bool(step.makes) == step.backup, f"{step.name} makes what nobody can name"
+        for meter in step.bills:
+            assert account.cloud.prices.price(meter.key, meter.location) is not None, meter
         calls = [step.call, step.until.call]
         if step.again is not None:
             assert str(step.again.call) in check.steps
