@@ -152,9 +152,9 @@ BILL = BillView(30, 12.0, 5.0, 0.01, (BillLine("toy", "<b>Queues</b>", 7.0),))
 @pytest.mark.parametrize(
     ("bill", "words"),
     [
-        (BILL, "$5.00 of it is of what these checks look at. Looked at by no check: toy <b>Queues</b>: $7.00"),
-        (replace(BILL, usd=0.0, covered_usd=0.0, not_covered=()), "On the bill $0.00 in 30 days;"),
-        (replace(BILL, usd=0.0, covered_usd=0.0, not_covered=(), problem="denied"), "On the bill Not read: denied."),
+        (BILL, "and $7.00 for others; asking cost $0.01. Looked at by no check: toy <b>Queues</b>: $7.00"),
+        (replace(BILL, usd=0.0, covered_usd=0.0, not_covered=()), "The bill of 30 days: $0.00,"),
+        (replace(BILL, usd=0.0, covered_usd=0.0, not_covered=(), problem="denied"), "The bill was not read: denied."),
         (None, ""),
     ],
 )  # fmt: skip

@@ -9,10 +9,10 @@ from pathlib import Path
 from tools.figures import duration
 from tools.page import line, shell
 from tools.waste.places import by_account
-from tools.waste.records import BillView, Finding, Scan
+from tools.waste.records import Finding, Scan
 from tools.waste.report import gaps
 from tools.waste.report.charts import bars
-from tools.waste.report.words import bound_words, headline, money, undo, who_words
+from tools.waste.report.words import bill_words, bound_words, headline, money, undo, who_words
 
 NAME, RESOURCE, WHY = 100, 300, 400
 """Characters of a name, of a resource's id and of a sentence in the table; the JSON beside the page has all of them."""
@@ -41,7 +41,7 @@ def render(scan: Scan) -> str:
             _table(scan.findings, by_account(scan)),
         ]
     parts += [
-        _bill(scan.bill),
+        _bill(scan),
         _kept(scan.suppressed),
         gaps.folded("Too new to be judged", scan.too_new),
         gaps.folded("Managed by a service, never touched", scan.managed),
@@ -148,20 +148,17 @@ def _because(finding: Finding) -> str:
     return line(kept.reason, WHY) + _small(f"{kept.by}{f', until {kept.expires}' if kept.expires else ''}", WHY)
 
 
-def _bill(bill: BillView | None) -> str:
+def _bill(scan: Scan) -> str:
     """What the bill shows, also where that is nothing or could not be read; "" where it was not asked for."""
-    if bill is None:
+    words = bill_words(scan)
+    if scan.bill is None or not words:
         return ""
-    words = f"{money(bill.usd)} in {bill.days} days; {money(bill.covered_usd)} of it is of what these checks look at."
-    lines = [] if bill.problem and not bill.usd else [f"<p>{line(words)}</p>"]  # what was not read is not $0.00
-    if bill.problem:
-        lines.append(f"<p>Not read: {line(bill.problem, WHY)}.</p>")
-    items = "".join(
-        f"<li>{line(each.cloud)} {line(each.service, NAME)}: {money(each.usd)}</li>" for each in bill.not_covered
+    others = "".join(
+        f"<li>{line(each.cloud)} {line(each.service, NAME)}: {money(each.usd)}</li>" for each in scan.bill.not_covered
     )
-    if items:
-        lines.append(f"<p>Looked at by no check:</p><ul>{items}</ul>")
-    return f"<h2>On the bill</h2>{''.join(lines)}"
+    return (
+        f"<h2>On the bill</h2><p>{line(words)}</p>{f'<p>Looked at by no check:</p><ul>{others}</ul>' if others else ''}"
+    )
 
 
 def _scopes(scan: Scan) -> str:
