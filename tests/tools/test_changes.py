@@ -48,3 +48,23 @@ def test_an_end_far_enough_is_asked_of_the_endpoint(tmp_path: Path) -> None:
         answer = calling.prepare(tool_named("update_endpoint"), {"ref": REF, "ttl_hours": 0.1}, session)
         assert isinstance(answer, calling.Outcome)
         assert answer.structured["error"]["kind"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"slot": 2}, "**`engine_settings.slot`: is not a setting of the local service.** Did you mean slots?"),
+        ({"slots": 0}, "**`engine_settings.slots`: '0' is not from 1 to 256.**"),
+        ({"engine": "vllm"}, "or leave engine_settings.engine out to use xllamacpp."),
+    ],
+)
+def test_a_wrong_setting_is_named_as_the_argument_that_holds_it(
+    given: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    with session_of(tmp_path, "local") as session:
+        ready = calling.prepare(tool_named("plan_deployment"), SMALL | {"engine_settings": given}, session)
+        assert isinstance(ready, calling.Ready)
+        answer = calling.carry_out(ready, session, CallProgress())
+        assert answer.failed
+        assert said in answer.text

@@ -11,7 +11,7 @@ import pytest
 
 from clouds.base import Cloud, Missing
 from clouds.errors import NotFound
-from clouds.models import Endpoint, EndpointRef, Price, Read, Scope
+from clouds.models import Endpoint, EndpointRef, Phase, Price, Read, Scope
 from tools.context import Clouds, Session, Target
 from tools.endpoints import EndpointList, EndpointView, get_endpoint, list_endpoints
 from tools.ledger import Book
@@ -111,3 +111,27 @@ def test_a_name_that_the_ledger_lacks_leads_to_the_list_of_full_refs(tmp_path: P
     assert told.value.fix == (
         "It holds none now; list_endpoints shows what the clouds hold besides, by full ref: give that."
     )
+
+
+@pytest.mark.parametrize(("state", "billing"), [("stopped", True), ("deleted", False), ("failed", False)])
+def test_what_has_ended_has_no_end_before_it(state: str, billing: bool, tmp_path: Path) -> None:
+    for ends_in in (-2, 2):
+        one = endpoint("one", ends_in=ends_in).model_copy(update={"state": state, "billing": billing, "created": ""})
+        seen = shown(tmp_path, one)
+        assert seen.left_seconds is None
+        assert "nds in" not in seen.headline
+
+
+def test_what_failed_and_may_still_bill_ends_when_it_was_to(tmp_path: Path) -> None:
+    one = endpoint("one", ends_in=2).model_copy(update={"state": "failed", "billing": None})
+    assert "nds in 2 h" in shown(tmp_path, one).headline
+    late = shown(tmp_path, endpoint("one", ends_in=-2))
+    assert late.left_seconds == 0, "and not less than nothing"
+
+
+def test_while_the_engine_is_replaced_the_times_of_the_old_one_are_not_shown(tmp_path: Path) -> None:
+    one = endpoint("one", ends_in=2, phases=(Phase(name="loading weights", seconds=3.5),))
+    assert "loading weights 3.5 s" in shown(tmp_path, one).headline
+    updating = shown(tmp_path, one.model_copy(update={"state": "updating"}))
+    assert updating.phases == ()
+    assert "loading weights" not in updating.headline

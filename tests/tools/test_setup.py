@@ -74,3 +74,17 @@ def test_who_was_not_asked_is_not_called_signed_out(
     session.book.close()
     assert found.clouds[0].signed_in is told
     assert "| aws | no |" not in found.text() or told is False
+
+
+@pytest.mark.parametrize(
+    ("sign_in", "told"),
+    [(True, "mend what is named under problem."), (False, "check_setup without sign_in=false says who is signed in")],
+)
+def test_what_is_next_follows_from_what_was_asked(sign_in: bool, told: str, tmp_path: Path) -> None:
+    no, identity = Missing("identity alone"), Failing(NotSignedIn("asking", fix="Sign in."))
+    cloud: Any = Cloud(name="aws", identity=identity, endpoints={}, quotas=no, capacity=no, prices=no, api=no)  # type: ignore[arg-type]
+    session = Session(Settings.load({}, tmp_path), tmp_path, ("aws",), lambda _name, _home: cloud)
+    found = check_setup(session.clouds, session.settings, session.book, CallProgress(None), sign_in=sign_in)
+    session.book.close()
+    assert found.next.startswith(told)
+    assert {"delete_endpoint", "explain_finding", "apply_cleanup"} <= set(found.order_of_work)

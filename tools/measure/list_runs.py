@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clouds.models import Record
+from tools import faults
 from tools.fitting import bounded
 from tools.ledger import Book
 from tools.measure import store
@@ -114,7 +117,8 @@ def _reports(place: Path, shelf: Sequence[store.Shelf]) -> tuple[str, ...]:
         return ()
     if there == len(paths):
         return (f"The report of each is beside it, `{place}/RUN.html`.",)
-    made = f"`python -m tools.measure.report {place}` makes them all"
+    command = shlex.join([sys.executable, "-m", "tools.measure.report", str(place)])
+    made = f"`cd {shlex.quote(str(faults.ROOT))} && {command}` makes them all"
     return (f"{there} of {len(paths)} have a report beside them; {made}.",)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from time import perf_counter
 
 from clouds.base import Progress
@@ -63,10 +62,17 @@ async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
         feed.say(f"asking {job.subject.ref} for a first reply", job.done_before, total)
         draft.learned(await learn(client), client)
         job = _informed(job, draft)
-        done = count(job.done_before + 1)
+        done = job.done_before
+
+        def stepped(says: str) -> None:
+            nonlocal done
+            done += 1
+            feed.say(says, done, total)
+
         there = {part.name for part in whole(job.earlier)}
         for measurement in (each for each in job.measurements if each.name not in there):
-            gone = await _measured(measurement, job, client, draft, lambda says: feed.say(says, next(done), total))
+            feed.say(f"{measurement.name} begins: {measurement.title}", done, total)
+            gone = await _measured(measurement, job, client, draft, stepped)
             if gone:
                 draft.failed(Unreachable(f"Measuring {measurement.name}", answered=gone, fix=GONE_FIX))
                 return

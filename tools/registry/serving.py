@@ -16,7 +16,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_PARAMS, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp.types import INVALID_PARAMS, JSONRPCError, JSONRPCRequest, JSONRPCResponse, ServerCapabilities
 
 from clouds.errors import CloudError
 from tools import NAMES, binding, calling, prompts
@@ -25,10 +25,11 @@ from tools.registry import refused, unreadable
 from tools.registry.adapter import RigTool, as_result, snapshot
 
 INSTRUCTIONS = (
-    "modelrig deploys open models on this machine and in clouds, measures them, and ends what bills. "
-    "Start with check_setup. Order: deploy_endpoint, get_endpoint until ready, query_model, measure_model, "
-    "compare_runs, delete_endpoint. Destructive calls first answer with their steps and a confirm token. "
-    "Long calls return an operation for get_operation. Figures are already computed: quote them as they are."
+    "modelrig deploys open models here and in clouds, measures them, ends what bills and finds waste. Start with "
+    "check_setup. Models: deploy_endpoint, get_endpoint until ready, query_model, measure_model, compare_runs, "
+    "delete_endpoint. Waste: scan_waste, explain_finding, plan_cleanup, apply_cleanup. Destructive calls first answer "
+    "with steps and a confirm token. Long calls return an operation for get_operation. Figures are computed: quote "
+    "them as they are."
 )
 WARM_AFTER = 1.0
 """Seconds between the list and the import of the other tools."""
@@ -62,10 +63,21 @@ class RigServer(MCPServer):
             raise MCPError(INVALID_PARAMS, f"There is no prompt {name[:60]!r}. There are: {', '.join(names)}.")
         return await super().get_prompt(name, arguments, context)
 
+    def claim_no_resources(self) -> None:
+        """The SDK names resources, and subscriptions to them, among what a server can: this one has none."""
+        low: Any = self._lowlevel_server
+        whole = low.get_capabilities
+
+        def without(*args: Any, **named: Any) -> ServerCapabilities:
+            found: ServerCapabilities = whole(*args, **named)
+            return found.model_copy(update={"resources": None})
+
+        low.get_capabilities = without
+
     async def run_stdio_async(self) -> None:
         """Serve until end of input."""
         async with stdio_server() as (read, write):
-            owed: set[str | int] = set()
+            owed: dict[str | int, str] = {}
             server = self._lowlevel_server
             counting = _Counting(write, owed)
             counting.listed = self.after_listing
@@ -76,7 +88,7 @@ class RigServer(MCPServer):
 class _Wrapped:
     """A stream of the SDK with one method changed; the rest is passed through."""
 
-    def __init__(self, inner: Any, owed: set[str | int]) -> None:
+    def __init__(self, inner: Any, owed: dict[str | int, str]) -> None:
         self._inner, self._owed = inner, owed
 
     def __getattr__(self, name: str) -> Any:
@@ -96,7 +108,7 @@ class _HeldOpen(_Wrapped):
     A line that could not be read is answered here, on `write`.
     """
 
-    def __init__(self, inner: Any, owed: set[str | int], write: Any, ending: threading.Event) -> None:
+    def __init__(self, inner: Any, owed: dict[str | int, str], write: Any, ending: threading.Event) -> None:
         super().__init__(inner, owed)
         self._write, self._ending = write, ending
 
@@ -113,7 +125,7 @@ class _HeldOpen(_Wrapped):
             await self._write.send(SessionMessage(refusal))
         message = getattr(item, "message", None)
         if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
-            self._owed.add(message.id)
+            self._owed[message.id] = message.method
         return item
 
     def __aiter__(self) -> _HeldOpen:
@@ -127,15 +139,21 @@ class _HeldOpen(_Wrapped):
 
 
 class _Counting(_Wrapped):
-    """Strikes off each request when its answer has been written."""
+    """Strikes off each request when its answer has been written, and has an early one say what has to come first."""
 
     listed: Callable[[], None] | None = None
+    _opened = False
 
     async def send(self, item: Any) -> None:
-        await self._inner.send(item)
         message = getattr(item, "message", None)
-        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            self._owed.discard(message.id)
+        answered = message.id if isinstance(message, JSONRPCResponse | JSONRPCError) else None
+        asked = self._owed.get(answered, "") if answered is not None else ""
+        self._opened = self._opened or (asked == "initialize" and isinstance(message, JSONRPCResponse))
+        if isinstance(message, JSONRPCError) and not self._opened:
+            item = SessionMessage(unreadable.unopened(message, asked))
+        await self._inner.send(item)
+        if answered is not None:
+            self._owed.pop(answered, None)
         if self.listed is not None and isinstance(message, JSONRPCResponse) and "tools" in message.result:
             threading.Thread(target=self.listed, daemon=True).start()
             self.listed = None
@@ -153,6 +171,7 @@ def build(session: Session, version: str) -> RigServer:
         tools=[RigTool.listed(entry, session) for entry in snapshot(names, read_only=session.read_only)],
     )
     server.ending = session.ending
+    server.claim_no_resources()
     server.after_listing = None if session.fault else partial(_after_listing, session)
     for skill in prompts.skills():
         server.add_prompt(Prompt.from_function(_reads(skill.text), name=skill.name, description=skill.description))

@@ -1,11 +1,15 @@
-"""The answer to a line that is no message of the protocol: the SDK drops it, and whoever asked would wait for ever."""
+"""Answers where the SDK has none that helps.
+
+A line that is no message of the protocol it drops, and whoever asked would wait for ever; a request before `initialize`
+it answers as if its parameters were wrong.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 
@@ -35,3 +39,14 @@ def answer(error: Exception) -> JSONRPCError | None:
             message=f"This line is no message of the protocol and nothing was done: {first['msg']}.",
         ),
     )
+
+
+def unopened(error: JSONRPCError, method: str) -> JSONRPCError:
+    """What to say to a request that came before `initialize` was answered; any other error stays as it is."""
+    if error.error.code != INVALID_PARAMS or error.error.data or not method or method == "initialize":
+        return error
+    words = (
+        f"{error.error.message}: {method} came before `initialize`. Send initialize (protocol 2025-11-25) and "
+        "notifications/initialized first, or name the protocol 2026-07-28 in the request's own _meta."
+    )
+    return JSONRPCError(jsonrpc="2.0", id=error.id, error=ErrorData(code=INVALID_PARAMS, message=words))

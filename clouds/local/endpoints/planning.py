@@ -164,7 +164,7 @@ def expected(prepared: Prepared) -> EngineFacts:
         version=launch.version,
         model=launch.model,
         model_sha256=prepared.model.entry.sha256 if prepared.model.entry else "",
-        weights_bytes=header.bytes if header else None,
+        weights_bytes=(header.weights or header.bytes) if header else None,
         quantization=header.quantization if header else "",
         kv_cache_bytes=needs.cache if needs else None,
         kv_cache_tokens=launch.context * launch.slots if header else None,

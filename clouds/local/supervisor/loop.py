@@ -147,7 +147,8 @@ class Supervisor:
             # the URL stays unless another port was asked for
             self._launch = replace(self._launch, port=self._engine.port)
         self._trouble = ""
-        self._state |= {"state": "updating", "change": change["id"], "reason": ""}
+        # times and facts of what ran before are not those of what is coming
+        self._state |= {"state": "updating", "change": change["id"], "reason": "", "phases": [], "facts": {}}
         self._save()
         self._place.change.unlink(missing_ok=True)
         self._tries = 0

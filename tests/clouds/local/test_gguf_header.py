@@ -19,7 +19,9 @@ from clouds.local.gguf_header import Header
 
 def test_a_header_says_what_a_plan_needs(tiny_file: Path) -> None:
     size = tiny_file.stat().st_size
-    assert gguf_header.read(tiny_file) == Header("llama", "F16", size, 2, 4_096, 260, 128, 128, chat_template=True)
+    found = Header("llama", "F16", size, 2, 4_096, 260, 128, 128, chat_template=True, weights=231_680)
+    assert gguf_header.read(tiny_file) == found
+    assert size > 231_680, "which holds the vocabulary besides"
     assert replace(TINY.header, bytes=size) == gguf_header.read(tiny_file)
 
 
@@ -73,6 +75,7 @@ def test_the_parts_of_a_model_are_added_up_and_a_missing_one_is_named(tiny_file:
         gguf_header.read(first)
     second = tmp_path / "m-00002-of-00002.gguf"
     second.write_bytes(tiny_file.read_bytes())
-    assert gguf_header.read(first).bytes == 2 * tiny_file.stat().st_size
+    whole = gguf_header.read(first)
+    assert (whole.bytes, whole.weights) == (2 * tiny_file.stat().st_size, None)
     with pytest.raises(InvalidInput, match="is not its first part"):
         gguf_header.read(second)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import CallToolResult, ElicitResult
+from mcp.types import CallToolResult, ElicitResult, ErrorData, JSONRPCError
 
 import clouds
 from tools.context import Session
 from tools.ledger import Book
+from tools.registry import unreadable
 from tools.registry.serving import build
 from tools.settings import Settings
 
@@ -175,3 +176,23 @@ async def test_a_prompt_that_is_not_there_is_refused_with_the_names_of_those_tha
         with pytest.raises(MCPError, match=r"There is no prompt 'nope'. There are: .*deploy"):
             await client.get_prompt("nope")
         assert (await client.get_prompt((await client.list_prompts()).prompts[0].name)).messages
+
+
+@eras
+async def test_resources_that_there_are_none_of_are_not_claimed(era: str, tmp_path: Path) -> None:
+    async with connected(era, tmp_path) as client:
+        assert client.server_capabilities is not None
+        assert client.server_capabilities.tools is not None
+        assert client.server_capabilities.resources is None
+
+
+def test_a_request_before_initialize_is_told_what_has_to_come_first() -> None:
+    plain = JSONRPCError(
+        jsonrpc="2.0", id=2, error=ErrorData(code=-32602, message="Invalid request parameters", data="")
+    )
+    assert unreadable.unopened(plain, "tools/list").error.message.startswith(
+        "Invalid request parameters: tools/list came before `initialize`. Send initialize (protocol 2025-11-25)"
+    )
+    assert unreadable.unopened(plain, "initialize") == plain
+    other = plain.model_copy(update={"error": ErrorData(code=-32602, message="x", data="which")})
+    assert unreadable.unopened(other, "tools/list") == other
