@@ -43,8 +43,7 @@ class Clouds:
         self._home, self._connect, self._connected = home, connect, dict[str, Cloud]()
 
     def get(self, name: str) -> Cloud:
-        """One cloud, by its name in any case. Raises InvalidInput where it is not on offer, NotInstalled while its packages
-        are missing."""
+        """One cloud, in any case. Raises InvalidInput for a name not on offer, NotInstalled without its packages."""
         name = name.lower()
         if name not in self.names:
             raise InvalidInput(

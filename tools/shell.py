@@ -240,7 +240,9 @@ def run(session: Session, options: Options) -> int:
     if state in {"failed", "cancelled"}:
         asked = state == "cancelled" and bool(prepared.values.get("cancel"))  # to stop it was what was wanted
         return _print(outcome, options) if asked else _print(outcome, options) or 1
-    return _print(outcome, options) or _gate(outcome.structured, options)
+    printed = _print(outcome, options)
+    # A scan that could look at nothing is an error and a gate's failure; what is no scan at all is only an error.
+    return (_gate(outcome.structured, options) if "complete" in outcome.structured else 0) or printed
 
 
 def _gate(answer: Mapping[str, Any], options: Options) -> int:

@@ -13,7 +13,7 @@ from tools.cleanup.records import CleanupPlan, PlannedFinding, words
 from tools.figures import moment
 from tools.inert import NAME, one_line
 from tools.result import Result, capped
-from tools.waste.report.words import money
+from tools.waste.report.words import plan_words
 
 SHOWN = 20
 """Rows of what was carried out."""
@@ -28,6 +28,7 @@ class PlanRow(Record):
     where: str
     steps: int
     usd_per_month: float | None
+    bound: str = ""
     owner: str = ""
 
 
@@ -110,7 +111,7 @@ def headline(plan: CleanupPlan, whole: CleanupPlan | None = None) -> str:
         return _nothing(plan)
     unpriced = f" and {plan.unpriced} without a price" if plan.unpriced else ""
     known = plan.unpriced < len(plan.findings)
-    saved = f"{money(plan.usd_per_month)} a month{unpriced}" if known else "none of them with a known price"
+    saved = f"{plan_words(plan.findings)}{unpriced}" if known else "none of them with a known price"
     fates = Counter(step.reversal for each in plan.findings for step in each.steps)
     lost = fates["cannot be undone"]
     parts = [f"{lost} of them cannot be undone" if lost else "every step can be undone or recovered"]
@@ -169,7 +170,9 @@ def planned(
         rows=tuple(
             PlanRow(
                 finding=each.id, resource=one_line(each.name, NAME), check=each.check, where=each.where,
-                steps=len(each.steps), usd_per_month=each.usd_per_month, owner=one_line(each.owner, NAME),
+                steps=len(each.steps), usd_per_month=each.usd_per_month,
+                bound=each.bound if each.bound != "exact" and each.usd_per_month else "",
+                owner=one_line(each.owner, NAME),
             )
             for each in rows
         ),
@@ -198,18 +201,18 @@ def all_rows(outcomes: Sequence[Outcome]) -> str:
 def applied(plan: CleanupPlan, outcomes: Sequence[Outcome], notes: tuple[str, ...] = ()) -> Applied:
     """What apply_cleanup answers for a run."""
     ended = Counter("before" if each.before else each.ended for each in outcomes)
-    saved = sum(each.finding.usd_per_month or 0.0 for each in outcomes if each.ended == "done" and not each.before)
+    now = [each.finding for each in outcomes if each.ended == "done" and not each.before]
     order = {"failed": 0, "refused": 1, "done": 2}
     shown, showing = capped(sorted(outcomes, key=lambda each: (order[each.ended], each.before)), SHOWN)
     kept = bill(backup.usd_per_month for each in outcomes for backup in each.backups)
     return Applied(
-        headline=_ended_words(outcomes, ended, saved, kept),
+        headline=_ended_words(outcomes, ended, now, kept),
         plan=plan.id,
         done=ended["done"],
         done_before=ended["before"],
         refused=ended["refused"],
         failed=ended["failed"],
-        saved_usd_per_month=round(saved, 2),
+        saved_usd_per_month=round(sum(each.usd_per_month or 0.0 for each in now), 2),
         backups=kept.count,
         backups_usd_per_month=kept.usd_per_month,
         rows=tuple(_row(each) for each in shown),
@@ -219,18 +222,20 @@ def applied(plan: CleanupPlan, outcomes: Sequence[Outcome], notes: tuple[str, ..
     )
 
 
-def _ended_words(outcomes: Sequence[Outcome], ended: Mapping[str, int], saved: float, kept: Bill) -> str:
+def _ended_words(
+    outcomes: Sequence[Outcome], ended: Mapping[str, int], now: Sequence[PlannedFinding], kept: Bill
+) -> str:
     done, before = ended["done"], ended["before"]
-    earlier = sum(each.finding.usd_per_month or 0.0 for each in outcomes if each.before)
+    earlier = plan_words(each.finding for each in outcomes if each.before)
     if before and before == len(outcomes):
         at = max(each.at for each in outcomes)
         when = f", the last at {moment(at)}" if at else ""
         removed = f"{before} of {_many(before, 'finding')} were removed and read back before{when}"
-        parts = [f"Nothing is left to do: {removed} ({money(earlier)} a month); nothing was changed now"]
+        parts = [f"Nothing is left to do: {removed} ({earlier}); nothing was changed now"]
     else:
-        parts = [f"{done} of {_many(len(outcomes), 'finding')} removed and read back, {money(saved)} a month saved"]
+        parts = [f"{done} of {_many(len(outcomes), 'finding')} removed and read back, {plan_words(now)} saved"]
         if before:
-            parts.append(f"{before} were done before ({money(earlier)} a month)")
+            parts.append(f"{before} were done before ({earlier})")
     parts += [f"{ended[how]} {how}" for how in ("refused", "failed") if ended[how]]
     return "; ".join([*parts, *([str(kept)] if kept.count else [])]) + "."
 

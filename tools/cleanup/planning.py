@@ -101,6 +101,7 @@ def _planned(plan: str, finding: Finding, wasted: Wasted, cloud: Cloud, now: dat
         name=wasted.name,
         reason=wasted.waste.reason,
         usd_per_month=finding.usd_per_month,
+        bound=finding.bound,
         fingerprint=wasted.fingerprint,
         owner=pack.owner(wasted.tags) if pack is not None else "",
         steps=tuple(

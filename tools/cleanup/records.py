@@ -97,6 +97,8 @@ class PlannedFinding:
     fingerprint: str
     owner: str
     steps: tuple[PlannedStep, ...]
+    bound: str = "exact"
+    """How sure the amount is."""
 
     @property
     def scope(self) -> Scope:

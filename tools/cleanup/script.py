@@ -11,6 +11,7 @@ from clouds.models import Call, Scope
 from clouds.models.removal import From
 from tools.cleanup.records import CleanupPlan, PlannedFinding, PlannedStep, needed, words
 from tools.inert import NAME, one_line
+from tools.waste.report.words import plan_words
 
 Command = Callable[[Call, Scope], tuple[Any, ...]]
 Query = Callable[[str], tuple[str, ...]]
@@ -90,7 +91,7 @@ def _saving(plan: CleanupPlan) -> str:
     if plan.findings and plan.unpriced == len(plan.findings):
         return f"What it saves is not known.{backups}"
     unpriced = f", besides {plan.unpriced} without a price" if plan.unpriced else ""
-    return f"Saves ${plan.usd_per_month:,.2f} a month{unpriced}.{backups}"
+    return f"Saves {plan_words(plan.findings)}{unpriced}.{backups}"
 
 
 def _only(account: str, line: str) -> str:
@@ -100,7 +101,7 @@ def _only(account: str, line: str) -> str:
 
 
 def _finding(number: int, finding: PlannedFinding, command: Command, query: Query) -> list[str]:
-    cost = "no price is known" if finding.usd_per_month is None else f"${finding.usd_per_month:,.2f} a month"
+    cost = "no price is known" if finding.usd_per_month is None else plan_words((finding,))
     lines = [
         "",
         f"# {number}. {_comment(one_line(finding.name, NAME))} ({finding.check}, {_comment(finding.resource)}): {cost}",

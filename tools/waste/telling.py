@@ -63,10 +63,10 @@ def _unread(scan: Scan, reasons: int, reads: int) -> str:
         (cover.unread + cover.unresolved, "single resource", ""),
     ]
     words = ", ".join(f"{several(count, word)}{rest}" for count, word, rest in counts if count > 0)
-    if not reasons:
+    if not reasons or not words:
         return ""
     shown = f"; {reads} are shown, the files have all" if reasons > reads else ""
-    return f"Not read: {words or 'what is named above'}, for {several(reasons, 'reason')}{shown}."
+    return f"Not read: {words}, for {several(reasons, 'reason')}{shown}."
 
 
 def showing(groups: Sequence[Group], shown: Sequence[Group]) -> str:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from clouds.models.waste import Meter, Row, Seen, Waste
 from tests.tools.waste import toy
+from tests.tools.waste.test_tools import Desk
 from tests.tools.waste.toy import disk, look
+from tools.cleanup.tools import plan_cleanup
+from tools.progress import CallProgress
+from tools.waste.explaining import explain_finding
 from tools.waste.records import Scan, Sum
 from tools.waste.report.words import amount_words, headline
+from tools.waste.summarizing import summarize_findings
 from tools.waste.summing import bound, joined
 
 SIZES = {"sure": 10, "most": 20, "least": 30, "dear": 40}
@@ -70,3 +76,27 @@ def test_a_bound_is_said_in_words(one: Sum, word: str, amount: str) -> None:
 
 def test_several_sums_are_one_with_their_bounds() -> None:
     assert joined([Sum(2, 9.0, 1, 4.0), Sum(1, 0.5, 0, 0.0, 0.5)]) == Sum(3, 9.5, 1, 4.0, 0.5)
+
+
+def test_a_plan_its_script_and_each_row_say_how_sure_the_saving_is(tmp_path: Path) -> None:
+    rows = [disk(name, size=SIZES[name]) for name in ("sure", "most", "least")]
+    desk = Desk(tmp_path, toy.Network({"north": {"ListDisks": {"disks": rows}, "ListTags": {"tags": []}}}), pack=JUDGED)
+    desk.scan()
+    plan = plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk-free",))
+    said = "$6.00 a month (of it $2.00 at most and $3.00 at least)"
+    assert f"3 findings, {said}; " in plan.headline
+    assert f"Saves {said}." in Path(plan.script).read_text()
+    assert {row.resource: row.bound for row in plan.rows} == {"sure": "", "most": "at most", "least": "at least"}
+
+
+def test_a_row_and_a_sum_of_an_answer_say_how_sure_they_are(tmp_path: Path) -> None:
+    rows = [disk(name, size=SIZES[name]) for name in ("sure", "most", "least")]
+    desk = Desk(tmp_path, toy.Network({"north": {"ListDisks": {"disks": rows}, "ListTags": {"tags": []}}}), pack=JUDGED)
+    told = desk.scan()
+    assert [(row.usd_per_month, row.bound) for row in told.rows] == [(3.0, "at least"), (2.0, "at most"), (1.0, "")]
+    assert [each.bound for each in told.by_check] == ["in part at most and in part at least"]
+    assert (told.usd_at_most, told.usd_at_least) == (2.0, 3.0)
+    summary = summarize_findings(desk.book, filters={"contains": "most"})
+    assert summary.headline.startswith("1 finding, $2.00 a month at most")
+    assert ([row.bound for row in summary.rows], [each.bound for each in summary.groups]) == (["at most"], ["at most"])
+    assert explain_finding(desk.clouds, desk.book, "least").headline.endswith("; $3.00 a month at least.")

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from tests.tools.waste import toy
+from tests.tools.waste.test_tools import Desk, many
+from tools import shell
 from tools.waste.gate import verdict
 
 UNPRICED = "3 findings have no price and are not counted, so the true amount may be higher"
@@ -42,3 +49,27 @@ def test_without_a_gate_nothing_is_said() -> None:
 def test_what_is_no_answer_of_a_scan_fails_the_gate_and_is_said() -> None:
     words = verdict({"findings": 3}, fail_on_usd=1.0, fail_on_incomplete=False)
     assert words == "Gate failed with 6: $0.00 a month is below $1.00; not everything could be looked at."
+
+
+@pytest.mark.parametrize(
+    ("network", "gate", "status", "said"),
+    [
+        (
+            toy.Network({"north": {"ListDisks": toy.denied(), "ListMachines": toy.denied()}}),
+            ["--fail-on-usd=1"],
+            6,
+            True,
+        ),
+        (toy.Network({"north": {"ListDisks": toy.denied(), "ListMachines": toy.denied()}}), [], 1, False),
+        (many(2), ["--fail-on-usd=2"], 5, True),
+        (many(2), ["min_usd=1000", "--fail-on-usd=2"], 5, True),
+        (many(2), ["checks=none-such", "--fail-on-usd=2"], 1, False),
+        (many(0), ["--fail-on-incomplete"], 0, True),
+    ],
+)
+def test_a_gate_judges_a_scan_of_nothing_too_and_no_answer_that_is_none_of_a_scan(
+    network: toy.Network, gate: list[str], status: int, said: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = shell.arguments(["call", "scan_waste", *gate])
+    assert (shell.run(Desk(tmp_path, network).session, options), options.error) == (status, "")
+    assert ("Gate " in capfd.readouterr().err) == said

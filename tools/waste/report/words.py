@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import Protocol
 
 from tools.figures import shortened
 from tools.waste.records import Finding, Scan, Totals
 from tools.waste.unread import by_reason
+
+
+class Costing(Protocol):
+    """What costs, and how sure that is."""
+
+    @property
+    def usd_per_month(self) -> float | None:
+        """None is unknown."""
+
+    @property
+    def bound(self) -> str:
+        """`exact`, `at most` or `at least`."""
 
 
 def money(usd: float) -> str:
@@ -62,6 +76,17 @@ def bound_words(usd: float, at_most: float, at_least: float) -> str:
             return word
     parts = [f"{money(part)} {word}" for part, word in ((at_most, "at most"), (at_least, "at least")) if part]
     return f"of it {' and '.join(parts)}" if parts else ""
+
+
+def plan_words(findings: Iterable[Costing]) -> str:
+    """What a plan saves, with its bound: "$10.00 a month (of it $9.00 at most)", without what has no price."""
+    each = tuple(findings)
+    usd, at_most, at_least = (
+        round(sum(one.usd_per_month or 0.0 for one in each if bound in ("", one.bound)), 2)
+        for bound in ("", "at most", "at least")
+    )
+    words = bound_words(usd, at_most, at_least)
+    return f"{money(usd)} a month{f' ({words})' if words.startswith('of it') else f' {words}'}".rstrip()
 
 
 def amount_words(usd: float, at_most: float, at_least: float) -> str:
