@@ -21,16 +21,17 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def defused(text: str) -> str:
-    """Text in which images, links and tags of Markdown and HTML are characters again; lines stay lines."""
+    """Text in which images, links and tags of Markdown and HTML are characters again; lines stay lines. Doing it twice
+    is as doing it once."""
     return _DEFINES.sub(r"\1\\[", _MARKS.sub(_mark, text))
 
 
 def _mark(found: re.Match[str]) -> str:
-    # A backslash before it would take ours: both are doubled.
-    before = found[1] * 2
+    if len(found[1]) % 2:  # a backslash has made a character of it already
+        return found[0]
     if found[2]:
-        return f"{before}!\\["
-    return f"{before}]\\(" if found[3] else f"{before}\\<"
+        return f"{found[1]}!\\["
+    return f"{found[1]}]\\(" if found[3] else f"{found[1]}\\<"
 
 
 def inert(text: str, limit: int = 0) -> str:
@@ -40,4 +41,4 @@ def inert(text: str, limit: int = 0) -> str:
 
 def in_cell(text: str) -> str:
     """The same in a cell of a table: no borders of its own."""
-    return re.sub(r"(\\*)\|", lambda found: found[1] * 2 + "\\|", inert(text))
+    return re.sub(r"(\\*)\|", lambda found: found[0] if len(found[1]) % 2 else f"{found[1]}\\|", inert(text))

@@ -33,7 +33,9 @@ class Report(Result):
         ("![i](u)", "!\\[i]\\(u)"),
         ("[a](u)", "[a]\\(u)"),
         ("<img>", "\\<img>"),
-        ("\\<img>", "\\\\\\<img>"),
+        ("\\<img>", "\\<img>"),
+        ("\\\\<img>", "\\\\\\<img>"),
+        ("\\](u)", "\\](u)"),
         ("</td>", "\\</td>"),
         ("<!-- x", "\\<!-- x"),
         ("[x]: http://evil", "\\[x]: http://evil"),
@@ -57,7 +59,11 @@ def test_a_name_is_one_line_and_is_cut() -> None:
 
 
 def test_a_backslash_before_a_border_does_not_make_it_one() -> None:
-    assert in_cell("a\\|b|c") == "a\\\\\\|b\\|c"
+    assert in_cell("a\\|b|c\\\\|d") == "a\\|b\\|c\\\\\\|d"
+
+
+def test_twice_is_as_once() -> None:
+    assert in_cell(in_cell(EVIL)) == in_cell(EVIL)
 
 
 def test_no_part_of_a_result_shows_it_raw() -> None:

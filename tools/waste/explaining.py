@@ -13,8 +13,9 @@ from clouds.models import Record
 from clouds.models.waste import WasteCheck
 from tools.context import Clouds
 from tools.figures import show
+from tools.inert import NAME, one_line
 from tools.ledger import Book
-from tools.result import Result, escape
+from tools.result import Result
 from tools.waste import store
 from tools.waste.grouping import Group
 from tools.waste.naming import find, group
@@ -121,7 +122,7 @@ def explain_finding(
 def _words(one: Finding) -> str:
     bound = "" if one.bound == "exact" or not one.usd_per_month else f" {one.bound}"
     cost = "of unknown cost" if one.usd_per_month is None else f"{money(one.usd_per_month)} a month{bound}"
-    return f"{escape(one.name)} ({one.kind}, {one.location}): {escape(one.reason)}; {cost}"
+    return f"{one_line(one.name, NAME)} ({one.kind}, {one.location}): {one_line(one.reason)}; {cost}"
 
 
 def _group_words(many: Group | None) -> str:

@@ -13,6 +13,7 @@ from clouds.errors import CloudError, InvalidInput
 from clouds.models import Record
 from tools.context import Clouds
 from tools.figures import did_you_mean, shortened
+from tools.inert import NAME, one_line
 from tools.ledger import Book
 from tools.result import Result, table
 from tools.settings import Settings
@@ -240,10 +241,10 @@ def _sum(word: str, sums: Sequence[Sum]) -> CheckSum:
 
 def _row(group: grouping.Group, accounts: frozenset[str]) -> FindingRow:
     finding = group.first
-    many = group.count > 1
+    many, name = group.count > 1, one_line(finding.name, NAME)
     return FindingRow(
         finding=group.id,
-        resource=f"{group.count:,} x {finding.kind}, e.g. {finding.name}" if many else finding.name,
+        resource=f"{group.count:,} x {finding.kind}, e.g. {name}" if many else name,
         where=places.where(finding, accounts),
         why=shortened(f"{finding.check}: {finding.title.lower() if many else finding.reason}", 160),
         usd_per_month=group.usd_per_month,

@@ -10,6 +10,7 @@ from pydantic import Field
 from clouds.errors import InvalidInput
 from clouds.models import Record
 from tools.figures import did_you_mean, few
+from tools.inert import NAME, one_line
 from tools.ledger import Book
 from tools.result import Result, capped
 from tools.waste import places, store
@@ -177,7 +178,7 @@ def _attribute(name: str) -> str:
 def _row(finding: Finding, accounts: frozenset[str]) -> Row:
     return Row(
         finding=finding.id,
-        resource=finding.name,
+        resource=one_line(finding.name, NAME),
         check=finding.check,
         where=places.where(finding, accounts),
         usd_per_month=finding.usd_per_month,
