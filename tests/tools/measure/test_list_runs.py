@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tools.measure.made import items, made, part, rate
+from tools import faults
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.list_runs import RunRow, list_runs
@@ -147,3 +149,9 @@ def test_answers_are_shown_of_how_many(listed: Any, book: Book) -> None:
     figures = ANSWERS.figures(plan(Ask(QUICK, "n")), Taken(items=list(items({1: "x", 2: "y"}))))
     shelve(book, made("a").model_copy(update={"parts": (part("answers", figures),)}))
     assert listed().rows[0].right == "38 of 40"
+
+
+def test_the_command_that_makes_reports_works_in_any_folder(listed: Any, book: Book) -> None:
+    shelve(book, made("a", 50.0))
+    command = f"cd {faults.ROOT} && {sys.executable} -m tools.measure.report {book.home / 'runs'}"
+    assert listed().notes == (f"0 of 1 have a report beside them; `{command}` makes them all.",)

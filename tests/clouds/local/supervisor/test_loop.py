@@ -14,8 +14,10 @@ import pytest
 
 from clouds.errors import Conflict
 from clouds.local import places, processes
+from clouds.local.launch import Launch
 from clouds.local.places import Place
 from clouds.local.supervisor import engine, journal
+from clouds.local.supervisor.loop import Supervisor
 
 
 def test_its_time_to_live_ends_it_without_anybody_asking(bench: Any) -> None:
@@ -104,6 +106,20 @@ def test_a_log_is_bounded_and_keeps_the_part_before(tmp_path: Path, monkeypatch:
     assert "4 open *** " in both
     assert "sesame" not in both
     assert (tmp_path / "log").stat().st_size < 300
+
+
+def test_what_is_replaced_leaves_neither_its_times_nor_its_facts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[dict[str, Any]] = []
+    monkeypatch.setattr(Supervisor, "_begin", lambda *_: None)
+    monkeypatch.setattr(Supervisor, "_save", lambda self: saved.append(dict(self._state)))
+    supervisor = object.__new__(Supervisor)
+    supervisor._place, supervisor._engine = Place(tmp_path, "one"), None
+    supervisor._state = {"state": "ready", "phases": [{"name": "load", "seconds": 3.0}], "facts": {"slots": 4}}
+    launch = Launch("xllamacpp", "python", "tiny", "/m.gguf", context=512, slots=2, threads=1)
+    supervisor._accept({"id": "c-1", "launch": launch.to_json()})
+    assert [(each["state"], each["phases"], each["facts"]) for each in saved] == [("updating", [], {})]
 
 
 def test_a_free_port_is_free() -> None:
