@@ -33,10 +33,8 @@ def notes(scan: Scan, hidden: Sequence[Group], min_usd: float, reasons: int, rea
         said.append(f"{totals.unpriced:,} {'findings have' if many else 'finding has'} no price and "
                     f"{'are' if many else 'is'} not in the total.")  # fmt: skip
     if totals.saving and totals.saving < totals.findings:
-        usd = money(totals.saving_usd_per_month)
-        said.append(
-            f"{usd} of the total is what resources in use would cost less as something else ({totals.saving:,})."
-        )
+        usd, used = money(totals.saving_usd_per_month), several(totals.saving, "resource")
+        said.append(f"{usd} of the total is what {used} in use would cost less as something else.")
     if totals.suppressed:
         usd = money(totals.suppressed_usd_per_month)
         said.append(f"{totals.suppressed:,} kept on purpose ({usd} a month), not counted.")
