@@ -93,8 +93,8 @@ def test_what_a_plan_warns_of_is_not_behind_its_commands(said: dict[str, dict[st
 def test_a_scan_judges_every_check_and_finds_what_each_is_for(said: dict[str, dict[str, Any]]) -> None:
     scan = said["scan"]
     assert scan["text"].startswith(
-        "**$19,578.45 a month, of it $1,352.86 at most and $1,242.08 at least ($234,941.40 a year) in 67 resources that "
-        "nothing uses, 4 in use that could cost less and 1 priced with what holds it; "
+        "**$19,578.45 a month, of it $1,352.86 at most and $1,242.08 at least ($234,941.40 a year) in 67 resources "
+        "that nothing uses, 4 in use that could cost less and 1 priced with what holds it; "
     )
     assert "77 of 77 pairs of check and place were judged, none failed" in scan["text"]
 
