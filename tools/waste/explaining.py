@@ -131,7 +131,7 @@ def _group_words(many: Group | None) -> str:
         return ""
     sums, span = many.sum, many.span
     usd = amount_words(sums.usd_per_month, sums.at_most, sums.at_least) if span else "of unknown cost"
-    each = f", {money(span[0])} to {money(span[1])} each" if span else ""
+    each = f", {' to '.join(dict.fromkeys(map(money, span)))} each" if span else ""
     unpriced = f", {sums.unpriced:,} of them without a price" if sums.unpriced and span else ""
     first = many.first
     return (
