@@ -68,6 +68,8 @@ def _finding(
     if wasted.tags_problem:
         notes.append(f"its tags could not be read ({wasted.tags_problem}), so it may be marked to be kept")
         stays = stays or "its tags could not be read, so nobody knows whether it is to be kept"
+    if partly and usd is not None and waste.bound == "at most":
+        notes.append("a part of it has no price, so that it may cost more than that")
     age = None if wasted.created is None else (now - wasted.created).total_seconds() / 86400
     evidence: dict[str, Fact] = {key: _fact(value) for key, value in waste.evidence.items()}
     evidence.update({key: _fact(value) for key, value in wasted.used.items()})

@@ -78,6 +78,22 @@ def test_several_sums_are_one_with_their_bounds() -> None:
     assert joined([Sum(2, 9.0, 1, 4.0), Sum(1, 0.5, 0, 0.0, 0.5)]) == Sum(3, 9.5, 1, 4.0, 0.5)
 
 
+def test_an_upper_bound_of_a_part_says_that_the_rest_has_no_price() -> None:
+    meters = (Meter("disk", "GiB-month", 100), Meter("no such rate", "hour"))
+    check = replace(toy.FREE_DISK, judge=lambda row, seen: Waste("not attached", meters, bound="at most"))
+    places = {"north": {"ListDisks": {"disks": [disk("d1")]}, "ListTags": {"tags": []}}}
+    (found,) = look(places, pack=replace(toy.PACK, checks=(check,))).findings
+    assert (found.bound, found.notes) == ("at most", ("a part of it has no price, so that it may cost more than that",))
+    (whole,) = look(
+        places,
+        pack=replace(
+            toy.PACK,
+            checks=(replace(check, judge=lambda row, seen: Waste("not attached", meters[:1], bound="at most")),),
+        ),
+    ).findings
+    assert whole.notes == ()
+
+
 def test_a_plan_its_script_and_each_row_say_how_sure_the_saving_is(tmp_path: Path) -> None:
     rows = [disk(name, size=SIZES[name]) for name in ("sure", "most", "least")]
     desk = Desk(tmp_path, toy.Network({"north": {"ListDisks": {"disks": rows}, "ListTags": {"tags": []}}}), pack=JUDGED)
