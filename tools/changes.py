@@ -12,11 +12,13 @@ from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
 from tools.context import Target
 from tools.ledger import Book
-from tools.plan import EngineSettings, lasting
+from tools.plan import EngineSettings
 from tools.registry import Effect, Preview, Tool
 from tools.result import Result
 
 NewEnd = Annotated[float, Field(ge=0, le=720, description="new end, hours from now; 0: as it is")]
+SOON_HOURS = 1 / 12
+"""Five minutes: a new end that is nearer is a deletion, or a mistyped unit, and is asked about."""
 NewModel = Annotated[str, Field(max_length=400, description="model id, catalogue name or GGUF path; empty: as it is")]
 
 
@@ -37,14 +39,16 @@ def _held(ref: Target) -> Endpoint:
 def _preview_update(
     ref: Target, book: Book, ttl_hours: float, model: str, settings: dict[str, str | int | float | bool]
 ) -> Preview | None:
-    """Only replacing the engine asks; a new end acts at once."""
+    """Replacing the engine asks, and an end within minutes; any other new end acts at once."""
     if not (ttl_hours or model or settings):
         raise InvalidInput("ttl_hours", "nothing to change was given", fix="Give ttl_hours, model or settings.")
-    if ttl_hours:
-        lasting(ttl_hours)
     endpoint = _held(ref)
+    ends: tuple[str, ...] = ()
+    if 0 < ttl_hours < SOON_HOURS:
+        ends = (f"end and delete it in {ttl_hours * 3600:.3g} seconds: can be undone with deploy_endpoint",)
     if not (model or settings):
-        return None
+        asked = f"Ends `{endpoint.ref}`, which serves {endpoint.model}."
+        return Preview(asked, ends, _state(endpoint, book)) if ends else None
     _check(ref, book, Change(model=model or None, settings=dict(settings) or None))
     wanted = [f"model {model}"] if model else []
     wanted += [f"{key} {value}" for key, value in settings.items()]
@@ -53,10 +57,15 @@ def _preview_update(
         steps=(
             f"stop the engine that serves {endpoint.model}",
             f"start it again with {', '.join(wanted)} on the machine that is held: can be undone the same way",
+            *ends,
         ),
-        stays=("the machine, its end and its address",),
-        state={"state": endpoint.state, **_read_from(endpoint, book)},
+        stays=("the machine and its address",) if ends else ("the machine, its end and its address",),
+        state=_state(endpoint, book),
     )
+
+
+def _state(endpoint: Endpoint, book: Book) -> dict[str, str]:
+    return {"state": endpoint.state, **_read_from(endpoint, book)}
 
 
 def update_endpoint(

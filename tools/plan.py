@@ -29,8 +29,6 @@ EngineSettings = Annotated[
 ]
 Ceiling = Annotated[float, Field(ge=0, le=10_000, description="ceiling in $/h; 0: from settings (1.50)")]
 Hours = Annotated[float, Field(ge=0, le=720, description="ends by itself after this; 0: from settings (4 h)")]
-LEAST_HOURS = 1 / 12
-"""Five minutes: an end that is nearer is a deletion that nobody was asked about, or a mistyped unit."""
 _SETTING = re.compile(r"(?<![\w.])settings\.")
 """How a service names one of its settings."""
 
@@ -146,20 +144,9 @@ def specify(
         accelerator=known_accelerator(accelerator) if accelerator else None,
         instance_types=instance_types,
         max_usd_per_hour=max_usd_per_hour or settings["max_usd_per_hour"],
-        ttl_hours=lasting(ttl_hours or settings["ttl_hours"]),
+        ttl_hours=ttl_hours or settings["ttl_hours"],
         settings=dict(engine_settings),
     )
-
-
-def lasting(hours: float) -> float:
-    """The hours until an end. Raises InvalidInput for one within the next minutes, in every cloud."""
-    if hours < LEAST_HOURS:
-        raise InvalidInput(
-            "ttl_hours",
-            f"{hours:g} hours are {hours * 3600:.3g} seconds: it takes from 0.0834 (5 minutes) to 720",
-            fix="Give hours; to end it now use delete_endpoint.",
-        )
-    return hours
 
 
 def planned(service: EndpointService, spec: DeploymentSpec) -> DeploymentPlan:

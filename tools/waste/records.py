@@ -249,7 +249,7 @@ class Scan:
     exceptions: tuple[str, ...] = ()
     """Exceptions that did not apply: expired, or without reason or end."""
     below_minimum: int = 0
-    """Findings that a scan before 0.4.1 left out of the list and of the totals for costing less than was asked for."""
+    """Findings that a scan before 0.5.0 left out of the list and of the totals for costing less than was asked for."""
     below_minimum_usd_per_month: float = 0.0
     bill: BillView | None = None
     not_run: tuple[str, ...] = ()

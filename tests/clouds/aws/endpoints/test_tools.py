@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from clouds.base import Cloud
 from clouds.models import EndpointRef
 from tests.clouds.aws.rig import REGIONS, Rig
-from tools.changes import delete_endpoint, update_endpoint
+from tools.changes import UPDATE_ENDPOINT, delete_endpoint, update_endpoint
 from tools.context import Target
 from tools.deploy import Deployed, deploy_endpoint
 from tools.endpoints import get_endpoint
@@ -69,3 +72,21 @@ def test_what_was_deployed_is_changed_and_deleted_through_its_ref(rig: Rig) -> N
     assert gone.gone
     assert rig.account.billing() == []
     assert rig.book.deployments.live() == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ({"ttl_hours": 0.0001}, "end and delete it in 0.36 seconds"),
+        ({"ttl_hours": 0.01, "model": GEMMA}, "end and delete it in 36 seconds"),
+        ({"ttl_hours": 0.1}, ""),
+    ],
+    ids=["within seconds", "beside another change", "far enough"],
+)
+def test_an_end_within_minutes_is_a_deletion_and_is_asked_about(given: dict[str, Any], ends: str, rig: Rig) -> None:
+    made = deploy(rig, ("us-east-2",))
+    target = Target(made.endpoint, EndpointRef.parse(made.endpoint), cloud(rig), rig.sagemaker)
+    assert UPDATE_ENDPOINT.preview is not None
+    asked = UPDATE_ENDPOINT.preview(target, rig.book, **{"ttl_hours": 0, "model": "", "settings": {}, **given})
+    assert (asked.steps[-1].partition(":")[0] if asked else "") == ends
+    assert asked is None or not any("its end" in each for each in asked.stays)
