@@ -11,7 +11,7 @@ from clouds.aws.checks.ec2_reads import GROUPS, INSTANCES
 from clouds.aws.checks.sagemaker_hyperpod import CLUSTER, CLUSTERS
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unseen, Waste, WasteCheck
 
 EKS_CLUSTERS = Listing("eks", "ListClusters", "clusters")
 EKS_CLUSTER = Detail(
@@ -66,8 +66,12 @@ def _no_nodes(row: Row, seen: Seen) -> Waste | None:
         return None
     if row["name"] in seen.index(INSTANCES, _clusters_of) or row["name"] in seen.index(GROUPS, _fed_by):
         return None
-    if row["arn"] in seen.index(CLUSTER, _trains_on):
-        return None
+    try:
+        if row["arn"] in seen.index(CLUSTER, _trains_on):
+            return None
+        unsure = ""
+    except Unseen:  # the scan names it as unread: few clusters have such nodes, and not every region has HyperPod
+        unsure = "whether HyperPod runs on it could not be read"
     # Extended support, which costs more once a version is old, is what a cluster has that was made without a policy.
     extended = row.get("upgradePolicy", {}).get("supportType", "EXTENDED") == "EXTENDED"
     return Waste(
@@ -75,7 +79,7 @@ def _no_nodes(row: Row, seen: Seen) -> Waste | None:
         meters=(Meter("eks/cluster", "hour"),),
         bound="at least" if extended else "exact",
         evidence={"version": row["version"], "support": "extended" if extended else "standard"},
-        blocked="its deletion protection is on" if row.get("deletionProtection") else "",
+        blocked="its deletion protection is on" if row.get("deletionProtection") else unsure,
     )
 
 

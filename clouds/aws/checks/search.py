@@ -10,7 +10,7 @@ from clouds.aws.checks import words
 from clouds.aws.checks.metrics import usage
 from clouds.aws.checks.steps import gone, step
 from clouds.models.removal import CleanupStep, Doomed
-from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Waste, WasteCheck
+from clouds.models.waste import Detail, Kind, Listing, Meter, Row, Seen, Unseen, Waste, WasteCheck
 
 COLLECTIONS = Listing("opensearchserverless", "ListCollections", "collectionSummaries")
 COLLECTION = Detail(
@@ -229,14 +229,19 @@ def _kendra_of(row: Row) -> Iterable[Any]:
 def _index_idle(row: Row, seen: Seen) -> Waste | None:
     if row["Status"] != "ACTIVE" or seen.metric(QUERIES, row):
         return None
-    if seen.id(INDEX, row) in seen.index(BASE, _kendra_of):
-        return None
+    try:
+        if seen.id(INDEX, row) in seen.index(BASE, _kendra_of):
+            return None
+        unsure = ""
+    except Unseen:  # the scan names it as unread; that nobody queried it is known without
+        unsure = "whether a knowledge base reads from it could not be read"
     edition = row.get("Edition", "ENTERPRISE_EDITION").removesuffix("_EDITION").lower().replace("_", "-")
     return Waste(
         reason=f"no query in 14 days ({edition} edition)",
         meters=(Meter(f"kendra/{edition}", "hour"),),
         bound="at least",
         evidence={"edition": edition},
+        blocked=unsure,
     )
 
 

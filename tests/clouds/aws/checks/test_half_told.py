@@ -75,6 +75,26 @@ def test_what_is_decided_without_a_read_is_found_although_it_is_denied(
     assert {gap.call for gap in result.unread} == {f"ec2.{each}" for each in denied}
 
 
+@pytest.mark.parametrize(
+    ("check", "other", "why"),
+    [
+        ("eks-idle-cluster", "sagemaker.ListClusters", "whether HyperPod runs on it could not be read"),
+        (
+            "kendra-index-idle",
+            "bedrock-agent.ListKnowledgeBases",
+            "whether a knowledge base reads from it could not be read",
+        ),
+    ],
+)
+def test_what_a_service_that_cannot_be_asked_may_use_is_found_and_stays(
+    check: str, other: str, why: str, account: Account
+) -> None:
+    scenario = with_answer(waste(check), other, lambda each: replace(each, answer=DENIED, parameters=None))
+    result = account.scan(check, scenario)
+    assert [(each.removable, each.stays) for each in result.findings] == [(False, why)]
+    assert [gap.call for gap in result.unread] == [other]
+
+
 @pytest.mark.parametrize(("left_out", "found"), [((), 1), (("ResourceRecordSetCount",), 0)])
 def test_a_zone_that_counts_two_records_is_empty_though_they_cannot_be_listed(
     left_out: tuple[str, ...], found: int, account: Account

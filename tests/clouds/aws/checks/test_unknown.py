@@ -41,15 +41,18 @@ USUAL = EACH_READ if ALL else INNER[::4]
 NOT_NEEDED = {
     ("asg-gpu-floor", "ec2.DescribeLaunchTemplateVersions"),
     ("eip-unassociated", "ec2.DescribeNatGateways"),
+    ("eks-idle-cluster", "sagemaker.ListClusters"),
     ("eni-unused", "ec2.DescribeNatGateways"),
     ("eni-unused", "ec2.DescribeVpcEndpoints"),
+    ("kendra-index-idle", "bedrock-agent.ListKnowledgeBases"),
     ("nat-idle", "ec2.DescribeAddresses"),
     ("route53-empty-zone", "route53.ListResourceRecordSets"),
     ("ec2-stopped", "ec2.DescribeVolumes"),
     ("ec2-stopped", "ec2.DescribeAddresses"),
 }
 """What is found without them, and named as unread: a group's instances say their type; AWS itself marks an address or
-interface that is in use; a zone counts its records; a machine is stopped and a gateway idle whatever hangs on them."""
+interface that is in use; a zone counts its records; a machine is stopped and a gateway idle whatever hangs on them; a
+cluster without nodes and an index without queries stay where another service that may use them cannot be asked."""
 
 FOUND_BY_TAGS = "own-expired"
 """What is ours stays found by its tags alone, without a price where nobody may look at it (test_own.py)."""
