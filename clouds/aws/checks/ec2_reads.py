@@ -234,10 +234,15 @@ def stopped_at(row: Row) -> datetime | None:
     return datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if found else None
 
 
+_MARKS = ("schedule", "offhours", "maid_", "autostop", "auto-stop")
+_OTHERWISE = ("backup", "snapshot", "patch", "maintenance")
+"""Whose schedules start and stop nothing: `backup-schedule` is also on what was stopped for good."""
+
+
 def scheduled(tags: Any) -> bool:
     """Whether a tag says that something is started and stopped by a schedule."""
-    marks = ("schedule", "offhours", "maid_", "autostop", "auto-stop")
-    return any(word in key.lower() for key in tags for word in marks)
+    keys = [key.lower() for key in tags if not any(word in key.lower() for word in _OTHERWISE)]
+    return any(word in key for key in keys for word in _MARKS)
 
 
 _GROUPS = (

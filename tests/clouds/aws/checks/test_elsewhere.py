@@ -12,7 +12,7 @@ import pytest
 from clouds.aws.checks.ec2_reads import apart
 from clouds.replay import Answer, Scenario
 from tests.clouds.aws.checks.stage import Account, waste
-from tests.clouds.aws.checks.test_belonging import answered, instance
+from tests.clouds.aws.checks.test_belonging import answered, instance, tagged
 from tests.clouds.aws.checks.test_other_shapes import also, only, other
 
 ZONE = {"AvailabilityZone": "us-east-1-bos-1a"}
@@ -146,3 +146,11 @@ def test_a_group_that_a_service_operates_is_left_alone(account: Account) -> None
                      Operator={"Managed": True, "Principal": "ecs.amazonaws.com"})  # fmt: skip
     result = account.scan("asg-gpu-floor", operated)
     assert (result.findings, result.complete, result.coverage.managed) == ((), True, 1)
+
+
+@pytest.mark.parametrize("key", ["backup-schedule", "SnapshotSchedule", "patch:schedule"])
+def test_a_schedule_that_stops_nothing_spares_nothing(key: str, account: Account) -> None:
+    tags = tagged(key, "daily")
+    database = other("rds-stopped", "rds.DescribeDBInstances", "DBInstanceStatus", TagList=tags["Tags"])
+    assert only(account, "rds-stopped", database).usd_per_month
+    assert only(account, "ec2-stopped", instance("ec2-stopped", **tags)).usd_per_month
