@@ -183,9 +183,15 @@ def escape(text: str) -> str:
 
 
 _UNSEEN = re.compile(
-    r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+    r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"|[\u180e\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    r"|[\xad\u061c\u200b-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"
 )
-"""Terminal escapes, marks that turn the order of what is read, halves of pairs, letters that only a model sees."""
+"""Terminal escapes, marks that turn the order of what is read, halves of pairs, letters that only a model sees.
+
+Those that a script or an emoji needs between two letters (a joiner, a variant of a sign) stand alone or in pairs: three
+in a row hide something.
+"""
 
 
 def visible(text: str) -> str:

@@ -62,6 +62,16 @@ def test_what_acts_on_a_terminal_or_hides_from_a_reader_is_written_out() -> None
     assert visible(hostile) == r"\x1b[31m \x07 \x9b \u202e \u2066 \ud83d \U000e0041 x\ry"
 
 
+def test_letters_that_take_no_room_stay_where_a_script_needs_them_and_are_written_out_where_they_hide_something() -> (
+    None
+):
+    needed = "\u1780\u200b\u1781 \u0646\u200c\u0648 \u2764\ufe0f\u200d\U0001f525 \u845b\U000e0100 co\xadop"
+    assert visible(needed) == needed
+    assert visible("prod\u2060uction \ufeffx") == r"prod\u2060uction \ufeffx"
+    assert visible("a" + "\u200b\u200c" * 8 + "b") == "a" + r"\u200b\u200c" * 8 + "b"
+    assert visible("a" + "".join(map(chr, range(0xE0140, 0xE0144)))) == r"a\U000e0140\U000e0141\U000e0142\U000e0143"
+
+
 def test_no_result_carries_such_characters_in_data_or_in_text() -> None:
     report = Report(headline="\x1b[1mup", count=1, complete=True, rows=(Row(name="\u202eevil", tokens=1),))
     assert report.structured() == {

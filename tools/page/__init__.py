@@ -21,7 +21,7 @@ def base_style() -> str:
 def line(words: str, limit: int = 0) -> str:
     """Text from outside as markup: one line, what hides or turns it written out, cut at `limit` unless that is 0."""
     text = " ".join(words.split())
-    if not text.isprintable():  # nearly all is, and asking is ten times as fast as looking for what is not
+    if not (text.isascii() and text.isprintable()):  # nearly all is, and asking is far faster than looking
         text = visible(text)
     return escape(f"{text[: limit - 1].rstrip()}…" if limit and len(text) > limit else text, quote=True)
 

@@ -46,6 +46,6 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return "" if value is None else value
     text = " ".join(value.split())
-    if not text.isprintable():
+    if not (text.isascii() and text.isprintable()):
         text = visible(text)
     return _FORMULA.sub(r"\1'", text) if ";" in text or not text[:1].isalnum() else text
