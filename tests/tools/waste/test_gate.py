@@ -12,6 +12,7 @@ from tools import shell
 from tools.waste.gate import verdict
 
 UNPRICED = "3 findings have no price and are not counted, so the true amount may be higher"
+PARTLY = "not everything could be looked at"
 ONE = "1 finding has no price and is not counted, so the true amount may be higher"
 
 
@@ -26,6 +27,16 @@ def test_a_gate_says_what_it_counted_and_how_many_findings_it_could_not_count() 
             {"usd_per_month": 1200.0, "without_price": 1, "complete": True},
             1000.0,
             f"Gate failed with 5: $1,200.00 a month reaches $1,000.00; {ONE}; everything was looked at.",
+        ),
+        (
+            {"usd_per_month": 171.0, "usd_at_most": 171.0, "complete": True},
+            100.0,
+            "Gate failed with 5: $171.00 a month at most reaches $100.00; everything was looked at.",
+        ),
+        (
+            {"usd_per_month": 9.0, "usd_at_most": 1.0, "usd_at_least": 2.0},
+            10.0,
+            f"Gate failed with 6: $9.00 a month, of it $1.00 at most and $2.00 at least, is below $10.00; {PARTLY}.",
         ),
         (
             {"usd_per_month": 0.0, "complete": False},
