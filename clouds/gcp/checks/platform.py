@@ -152,8 +152,9 @@ def _accelerators(row: Row, seen: Seen) -> Waste | None:
     ]  # fmt: skip
     if not machines:
         return None
-    started = (each.get("lastStartTimestamp") or each.get("creationTimestamp") for each in machines)
-    if any(words.older(seen, each, days=DUTY.days) is False for each in started):
+    young = [each for each in machines if words.older(seen, _started(each), days=DUTY.days) is False]
+    spot = [each for each in young if meters.model_of(each.get("scheduling")) == "spot"]
+    if len(spot) < len(young):
         raise Young  # the figure is of the nodes that are there
     lines = tuple(
         line
@@ -165,7 +166,15 @@ def _accelerators(row: Row, seen: Seen) -> Waste | None:
         f"{words.count(len(machines), 'node')} with accelerators that rested for 7 days, in pools that do not scale",
         lines,
         evidence={"nodes": len(machines), "pools": ", ".join(str(each["name"]) for each in pools)},
+        # Spot nodes are replaced all the time, and would be too new for ever.
+        blocked=f"{words.count(len(spot), 'Spot node')} came within 7 days: somebody may have sized it up"
+        if spot
+        else "",
     )
+
+
+def _started(machine: Row) -> Any:
+    return machine.get("lastStartTimestamp") or machine.get("creationTimestamp")
 
 
 def _size_zero(doomed: Doomed) -> tuple[CleanupStep, ...]:

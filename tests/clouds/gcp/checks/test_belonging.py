@@ -96,3 +96,15 @@ def test_what_was_started_or_deployed_in_the_window_is_too_new(
 ) -> None:
     result = account.scan(check, since(check, *where, at="2026-11-29T08:00:00Z"))
     assert (result.findings, result.complete, result.coverage.too_new > 0) == ((), True, True)
+
+
+@pytest.mark.parametrize("scheduling", [{"provisioningModel": "SPOT"}, {"preemptible": True}])
+def test_spot_nodes_are_never_old_and_are_found_all_the_same(scheduling: dict[str, Any], account: Account) -> None:
+    check, place = "gke-accelerators-idle", (MACHINES, "instances")
+    scenario = since(check, *place, "lastStartTimestamp", at="2026-11-29T08:00:00Z")
+    answer = deepcopy(scenario.answers[MACHINES])
+    for zone in answer["items"].values():
+        for row in zone.get("instances", ()):
+            row["scheduling"] = scheduling
+    (found,) = account.scan(check, scenario.but(**{MACHINES: answer})).findings
+    assert (found.removable, found.stays.partition(" came")[0][-9:]) == (False, "Spot node")
