@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -36,6 +37,9 @@ _MANAGERS = (
 backup of Velero's, which both are broken without it (policies and READMEs of these, read 2026-11-30)."""
 
 
+_PUBLIC = re.compile(r"resolve:ssm:(arn:[^/]+:parameter)?/aws/service/")
+
+
 def disks(row: Row) -> Iterable[Any]:
     """The snapshots that the disks of an image, template version or launch configuration are made from."""
     about = row.get("LaunchTemplateData", row)
@@ -53,8 +57,12 @@ def image_of(row: Row) -> Iterable[Any]:
 
 
 def _from_parameters(row: Row) -> Iterable[Any]:
-    """The parameter that a template or launch configuration takes its image from: which image that is stands there."""
-    return [each for each in image_of(row) if str(each).startswith("resolve:ssm:")]
+    """The parameter that a template or launch configuration takes its image from: which image that is stands there.
+
+    Not AWS's public ones, which name no image of ours: nobody else's begin with aws (SSM API, PutParameter, 2026-11).
+    """
+    named = [str(each) for each in image_of(row) if str(each).startswith("resolve:ssm:")]
+    return [each for each in named if not _PUBLIC.match(each)]
 
 
 def _parameter(seen: Seen) -> str:

@@ -154,3 +154,25 @@ def test_a_schedule_that_stops_nothing_spares_nothing(key: str, account: Account
     database = other("rds-stopped", "rds.DescribeDBInstances", "DBInstanceStatus", TagList=tags["Tags"])
     assert only(account, "rds-stopped", database).usd_per_month
     assert only(account, "ec2-stopped", instance("ec2-stopped", **tags)).usd_per_month
+
+
+PUBLIC = "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "stays"),
+    [
+        (PUBLIC, False),
+        (f"arn:aws:ssm:us-east-1::parameter{PUBLIC}", False),
+        ("/golden/aws/service/linux", True),
+        ("arn:aws:ssm:us-east-1:123456789012:parameter/golden/linux", True),
+    ],
+)
+def test_a_parameter_of_aws_itself_names_no_image_of_ours(parameter: str, stays: bool, account: Account) -> None:
+    about = {"ImageId": f"resolve:ssm:{parameter}"}
+    version = {
+        "LaunchTemplateId": "lt-1", "VersionNumber": 3, "DefaultVersion": True, "LaunchTemplateData": about,
+    }  # fmt: skip
+    body = {"LaunchTemplateVersions": [version]}
+    found = only(account, "ami-unused", answered("ami-unused", "ec2.DescribeLaunchTemplateVersions", body))
+    assert (found.removable, bool(found.stays)) == (not stays, stays)
