@@ -87,7 +87,8 @@ def summarize_findings(
     found = store.load(book.home, scan)
     every = found.suppressed if kept else found.findings
     group_by = _OLD.get(group_by, group_by)  # type: ignore[assignment]
-    chosen = [each for each in every if min_usd <= 0 or (each.usd_per_month or 0.0) >= min_usd]
+    # What has no price may cost more than any least amount: it stays, as in scan_waste's rows, and is counted.
+    chosen = [each for each in every if each.usd_per_month is None or min_usd <= 0 or each.usd_per_month >= min_usd]
     notes: list[str] = []
     said = {**filters, **({"min_usd": f"{min_usd:g}"} if min_usd else {}), **({"kept": "yes"} if kept else {})}
     for name, value in filters.items():

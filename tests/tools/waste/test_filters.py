@@ -51,6 +51,17 @@ def test_a_least_amount_leaves_what_has_no_price_and_a_row_whose_findings_reach_
     assert (row.resource[:4], row.usd_per_month) == ("70 x", 91.0)
 
 
+def test_a_summary_with_a_least_amount_leaves_what_has_no_price_too(tmp_path: Path) -> None:
+    rows = {"disks": [disk("d1"), disk("d2", size=20)]}
+    machines = {"ListMachines": {"machines": [toy.machine("m1")]}, "ReadMetric": {"points": {}}}
+    network = toy.Network({"north": {**machines, "ListDisks": rows}})
+    desk = Desk(tmp_path, network, rates={"disk": toy.RATES["disk"]})
+    desk.scan()
+    summary = summarize_findings(desk.book, min_usd=5)
+    assert [row.usd_per_month for row in summary.rows] == [10.0, None]
+    assert summary.headline == "2 findings, $10.00 a month, 1 without a price (min_usd 5)."
+
+
 def test_a_scan_of_everything_says_no_filter(tmp_path: Path) -> None:
     result = Desk(tmp_path, many(2)).scan()
     assert result.headline == "$2.10 a month ($25.20 a year) in 2 resources that nothing uses; all 2 checks looked."
