@@ -59,7 +59,8 @@ class CleanupStep:
     without it the step may be sent twice. `capacity`: what is given up may not be had again.
 
     A `backup` stays and bills: `makes` is its id, or where the step's answer says it; `bills` is the most that it costs
-    (the whole size of what it is of), empty where its size or its rate is not known.
+    (the whole size of what it is of), empty where its size or its rate is not known. A deletion that takes a last
+    snapshot by itself is no `backup`, since nothing is asked for ahead, and `makes` one all the same.
     """
 
     name: str

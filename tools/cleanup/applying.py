@@ -241,7 +241,7 @@ class Run:
     def _backups(self, finding: PlannedFinding) -> tuple[Kept, ...]:
         """What was made of it, or may have been: it bills on, whatever has become of the finding."""
         found = []
-        for step in (each for each in finding.steps if each.backup):
+        for step in (each for each in finding.steps if each.leaves):
             state, answer = self._state(finding, step), self._answer(finding, step)
             if state in _STANDS or (state == "failed" and answer):
                 name = step.makes or str(answer.get(step.makes_at) or "")

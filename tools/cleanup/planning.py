@@ -105,7 +105,9 @@ def _planned(plan: str, finding: Finding, wasted: Wasted, cloud: Cloud, now: dat
         fingerprint=wasted.fingerprint,
         owner=pack.owner(wasted.tags) if pack is not None else "",
         steps=tuple(
-            planned(step, _until(step, now), at_most(step, rates, finding.location) if step.backup else None)
+            planned(
+                step, _until(step, now), at_most(step, rates, finding.location) if step.backup or step.makes else None
+            )
             for step in wasted.check.remove(doomed)
         ),
     )

@@ -79,6 +79,11 @@ class PlannedStep:
     makes_at: str = ""
     bills_usd_per_month: float | None = None
 
+    @property
+    def leaves(self) -> bool:
+        """Whether it makes something that stays and bills: a backup, or a last snapshot that a deletion takes."""
+        return self.backup or bool(self.makes or self.makes_at)
+
 
 @dataclass(frozen=True)
 class PlannedFinding:
@@ -157,7 +162,7 @@ class CleanupPlan:
     @property
     def backups(self) -> Bill:
         """The backups that are made on the way, and what they bill from then on."""
-        return bill(step.bills_usd_per_month for each in self.findings for step in each.steps if step.backup)
+        return bill(step.bills_usd_per_month for each in self.findings for step in each.steps if step.leaves)
 
     @property
     def digest(self) -> str:
@@ -173,7 +178,7 @@ def words(step: PlannedStep) -> str:
         "cannot be undone": "CANNOT BE UNDONE",
     }[step.reversal]
     cost = step.bills_usd_per_month
-    bills = f", bills at most ${cost:,.2f} a month until it is deleted" if step.backup and cost is not None else ""
+    bills = f", bills at most ${cost:,.2f} a month until it is deleted" if step.leaves and cost is not None else ""
     return f"{step.text}: {fate}{', capacity may not come back' if step.capacity else ''}{bills}"
 
 

@@ -103,13 +103,16 @@ def _delete_cache(doomed: Doomed) -> tuple[CleanupStep, ...]:
     name = {"CacheClusterId": row["CacheClusterId"]}
     # Neither has snapshots (ElastiCache docs, backups: "not supported on cache.t1.micro nodes", nor for Memcached).
     keeps = row["Engine"] != "memcached" and not row["CacheNodeType"].startswith("cache.t1.")
-    final = {"FinalSnapshotIdentifier": f"modelrig-{doomed.mark}-{row['CacheClusterId']}"[:255]} if keeps else {}
+    last = f"modelrig-{doomed.mark}-{row['CacheClusterId']}"[:255] if keeps else ""
+    final = {"FinalSnapshotIdentifier": last} if last else {}
+    told = f" after a final snapshot, {last}, which the same call makes" if last else ""
     return (
         step(
             "delete",
-            f"delete cache {doomed.name}" + (" after a final snapshot, which the same call makes" if keeps else ""),
+            f"delete cache {doomed.name}{told}",
             "elasticache.DeleteCacheCluster", {**name, **final}, "can be undone" if keeps else "cannot be undone",
             until=gone("elasticache.DescribeCacheClusters", name, "CacheClusters[].CacheClusterStatus", seconds=3600),
+            makes=last,  # no rate of its snapshots is in the table
         ),
     )  # fmt: skip
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from clouds.errors import Conflict
+from clouds.models.removal import CleanupStep, Doomed
+from clouds.models.waste import Meter
 from tests.tools.cleanup.world import Ticking, World, disks
 from tests.tools.waste import toy
 from tests.tools.waste.test_tools import Desk
@@ -61,6 +64,22 @@ def test_a_backup_without_a_rate_is_counted_and_never_zero(tmp_path: Path) -> No
     result = carried_out(desk, plan.plan)
     assert [(each.backup, each.backup_usd_per_month) for each in result.rows] == [("b-d1", None)]
     assert "$0.00" not in result.text()
+
+
+def _with_a_last_copy(doomed: Doomed) -> tuple[CleanupStep, ...]:
+    assert not isinstance(toy.FREE_DISK.remove, str)
+    *_, delete = toy.FREE_DISK.remove(doomed)
+    return (replace(delete, makes=f"last-{doomed.name}", bills=(Meter("backup", "GiB-month", 10),)),)
+
+
+def test_what_a_deletion_makes_by_itself_is_counted_and_named_like_a_backup(tmp_path: Path) -> None:
+    check = replace(toy.FREE_DISK, remove=_with_a_last_copy)
+    desk = Desk(tmp_path, World(disks("d1")), rates=PRICED, pack=replace(toy.PACK, checks=(check,)))
+    plan = planned_at(desk)
+    assert (plan.backups, plan.backups_usd_per_month) == (1, 0.5)
+    assert plan.steps == ("delete d1: can be undone, bills at most $0.50 a month until it is deleted",)
+    result = carried_out(desk, plan.plan)
+    assert [(each.backup, each.backup_usd_per_month) for each in result.rows] == [("last-d1", 0.5)]
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,8 @@ def test_a_server_of_which_nobody_says_whether_it_is_active_is_unresolved(accoun
 @pytest.mark.parametrize(("node", "kept"), [("cache.t3.micro", True), ("cache.t1.micro", False)])
 def test_a_cache_is_deleted_with_a_snapshot_only_where_its_type_has_one(node: str, kept: bool) -> None:
     (delete,) = steps("elasticache-idle", {"CacheClusterId": "c", "Engine": "redis", "CacheNodeType": node})
-    assert ("FinalSnapshotIdentifier" in delete.call.parameters) is kept
+    assert delete.call.parameters.get("FinalSnapshotIdentifier", "") == delete.makes
+    assert (delete.makes[-2:] == "-c", delete.makes in delete.text) == (kept, True)
     assert delete.reversal == ("can be undone" if kept else "cannot be undone")
 
 
