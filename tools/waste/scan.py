@@ -192,7 +192,10 @@ def _hear(cloud: str, who: Identity, looked: Looked, heard: _Heard) -> None:
         call, error = looked.unlisted
         heard.unread.append(Gap(cloud, who.account, "", "", f"other accounts are not known: {why(error)}", call))
     by_place: dict[str, list[judging.Judged]] = {place: [] for place in looked.places}
-    for place, judged in looked.judged:
+    # In the order of places and checks, not in that of the answers: two scans that see the same say the same.
+    there = {place: number for number, place in enumerate(looked.places)}
+    asked = {check: number for number, check in enumerate(heard.chosen)}
+    for place, judged in sorted(looked.judged, key=lambda each: (there[each[0]], asked[each[1].check.id])):
         by_place[place].append(judged)
         _gaps(cloud, judged.scope.account or who.account, place, judged, heard)
         heard.judged.append(judged)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import pytest
 
+from tests.tools.waste import toy
 from tools.waste.records import Gap
 from tools.waste.unread import by_reason, plain
 
@@ -53,3 +57,21 @@ def test_single_resources_are_added_up_and_named_once() -> None:
 )
 def test_a_web_page_as_an_answer_is_told_by_its_title(reason: str, words: str) -> None:
     assert plain(reason) == words
+
+
+def test_what_was_not_read_is_told_in_the_order_of_places_in_whatever_order_the_answers_came() -> None:
+    later = threading.Event()
+
+    def slow(_: Any) -> Exception:
+        later.wait(10)
+        return toy.denied()
+
+    def quick(_: Any) -> Exception:
+        later.set()
+        return toy.denied()
+
+    places = {"north": {"ListDisks": slow, "ListMachines": slow}, "south": {"ListDisks": quick, "ListMachines": quick}}
+    found = toy.look(places)
+    assert list(dict.fromkeys((gap.location, gap.check) for gap in found.unread)) == [
+        ("north", "machine-idle"), ("north", "disk-free"), ("south", "machine-idle"), ("south", "disk-free"),
+    ]  # fmt: skip
