@@ -59,7 +59,10 @@ def choose(scan: Scan, findings: tuple[str, ...], checks: tuple[str, ...], home:
     for word in checks:
         found = tuple(each for each in scan.findings if named(each.check, (word,)))
         if not found:
-            raise InvalidInput("checks", f"scan {scan.id} has no finding of {word!r}", fix="See summarize_findings.")
+            kept = sum(named(each.check, (word,)) for each in scan.suppressed)
+            but = f" that is not kept on purpose ({kept:,} {'is' if kept == 1 else 'are'})" if kept else ""
+            fix = f"See summarize_findings{' with kept=true' if kept else ''}."
+            raise InvalidInput("checks", f"scan {scan.id} has no finding of {word!r}{but}", fix=fix)
         several += found
     several.sort(key=lambda each: (not each.removable, -(each.usd_per_month or 0.0)))
     # Whatever is named twice is removed, and counted, once.

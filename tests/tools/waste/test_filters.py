@@ -116,6 +116,15 @@ def test_what_is_named_twice_is_planned_once(tmp_path: Path) -> None:
     assert (plan.findings, plan.usd_per_month, len(plan.rows)) == (2, 2.1, 2)
 
 
+def test_a_check_of_which_all_is_kept_is_not_told_to_have_found_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, many(2))
+    keep = '[[waste.keep]]\nresource = "d000*"\nreason = "audit"\nexpires = 2099-03-31\n'
+    (tmp_path / "modelrig.toml").write_text(keep, "utf-8")
+    assert desk.scan().kept == 2
+    with pytest.raises(InvalidInput, match=r"no finding of 'disk' that is not kept on purpose \(2 are\).* kept=true"):
+        plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk",))
+
+
 def test_a_summary_of_everything_has_no_filter(tmp_path: Path) -> None:
     desk = Desk(tmp_path, many(1))
     desk.scan()
