@@ -121,8 +121,9 @@ def test_a_check_of_which_all_is_kept_is_not_told_to_have_found_nothing(tmp_path
     keep = '[[waste.keep]]\nresource = "d000*"\nreason = "audit"\nexpires = 2099-03-31\n'
     (tmp_path / "modelrig.toml").write_text(keep, "utf-8")
     assert desk.scan().kept == 2
-    with pytest.raises(InvalidInput, match=r"no finding of 'disk' that is not kept on purpose \(2 are\).* kept=true"):
+    with pytest.raises(InvalidInput, match=r"no finding of 'disk' that is not kept on purpose \(2 are\)") as refused:
         plan_cleanup(desk.clouds, desk.settings, desk.book, CallProgress(), checks=("disk",))
+    assert refused.value.fix == "See summarize_findings with kept=true."
 
 
 def test_a_summary_of_everything_has_no_filter(tmp_path: Path) -> None:
