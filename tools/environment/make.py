@@ -14,6 +14,9 @@ from tools.environment import reasons
 from tools.environment.install import Failed, Installer
 from tools.environment.places import EXTRAS, ROOT, python_of
 
+BARE = frozenset({"requirements-actions.txt"})
+"""Installed for a list inside them, without what they would bring; no user needs them."""
+
 
 def main(argv: list[str]) -> int:
     """0, or 1 with the reason on stderr."""
@@ -23,7 +26,7 @@ def main(argv: list[str]) -> int:
     prefix = Path(argv[0]).absolute()
     steps = _Steps()
     installer = Installer(os.environ, None, steps)
-    bare = {extra.file.name for extra in EXTRAS if not extra.with_dependencies}
+    bare = BARE | {extra.file.name for extra in EXTRAS if not extra.with_dependencies}
     try:
         if python_of(prefix) is None:
             installer.create(prefix)
