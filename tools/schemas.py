@@ -60,6 +60,9 @@ def output_schema(tool: Tool) -> dict[str, Any]:
     if not (isinstance(model, type) and issubclass(model, Result)):
         raise TypeError(f"{tool.name} must return a Result")
     schema = model.model_json_schema()
+    for name, field in model.model_fields.items():
+        if field.exclude:  # never sent
+            del schema["properties"][name]
     for applies, extra in ((tool.preview is not None, Asked), (tool.long, Running)):
         if applies:
             for name, value in extra.model_json_schema()["properties"].items():
@@ -69,11 +72,14 @@ def output_schema(tool: Tool) -> dict[str, Any]:
     schema["required"] = ["headline"]
     schema.pop("description", None)
     found: dict[str, Any] = without_prose(lean(schema))
-    return found
+    return {"additionalProperties": False, **found}
 
 
 def without_prose(node: Any, *, names: bool = False) -> Any:
-    """A result's schema without descriptions: field names carry units, and docs/tools.md carries the prose."""
+    """A result's schema without descriptions: field names carry units, and docs/tools.md carries the prose.
+
+    Nor does it say of each object that it has no other fields: the records refuse them, and it was 270 tokens of a list.
+    """
     if isinstance(node, list):
         return [without_prose(each) for each in node]
     if not isinstance(node, dict):
@@ -81,5 +87,5 @@ def without_prose(node: Any, *, names: bool = False) -> Any:
     return {
         key: without_prose(value, names=key in {"properties", "$defs"} and not names)
         for key, value in node.items()
-        if names or key not in {"description", "default"}
+        if names or not (key in {"description", "default"} or (key == "additionalProperties" and value is False))
     }

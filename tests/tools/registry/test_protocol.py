@@ -51,6 +51,7 @@ async def test_the_server_says_who_it_is_and_lists_its_tools(era: str, tmp_path:
         assert client.server_info.name == "modelrig"
         assert listed.tools[0].name == "check_setup"
         assert all(tool.output_schema for tool in listed.tools)
+        assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4 <= 12_000  # with all that is around it
 
 
 @eras

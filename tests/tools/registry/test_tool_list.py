@@ -91,12 +91,16 @@ def test_the_first_line_of_a_description_stands_alone_in_a_list_of_tools() -> No
         assert len(first) <= 120, entry["name"]
 
 
+ENVELOPE = 60
+"""Tokens of the longer of both eras' answers around the tools: versions, the server's name, how long it may be kept."""
+
+
 def test_the_list_keeps_its_token_budget() -> None:
     sizes = {entry["name"]: tokens(shown(entry)) for entry in LISTED}
     assert max(sizes.values()) <= 350, max(sizes, key=lambda name: sizes[name])
     assert sum(sizes.values()) / len(sizes) <= 200
     assert sum(sizes.values()) <= 5_000
-    assert tokens({"tools": LISTED}) <= 12_000
+    assert tokens({"tools": LISTED}) <= 12_000 - ENVELOPE
 
 
 def test_the_instructions_are_short() -> None:
