@@ -78,7 +78,7 @@ def output_schema(tool: Tool) -> dict[str, Any]:
 def without_prose(node: Any, *, names: bool = False) -> Any:
     """A result's schema without descriptions: field names carry units, and docs/tools.md carries the prose.
 
-    Nor does it say of each object that it has no other fields: the records refuse them, and it was 270 tokens of a list.
+    Nor that an inner object has no other fields: the records refuse them, and it was 270 tokens of the list.
     """
     if isinstance(node, list):
         return [without_prose(each) for each in node]
