@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from clouds.models import Wire
 from tools.measure import store
 from tools.measure.catalogue import MEASUREMENTS, options_of
+from tools.measure.client.connection import Connection
 from tools.measure.client.learn import PROBE
 from tools.measure.cost import PriceUsed
 from tools.measure.job import Job
@@ -42,9 +44,34 @@ class Said:
 
 PAUSE = 0.0003
 """Seconds between two chunks, so that a decode rate can be had."""
+PATIENCE = 5.0
+"""Seconds in which a chunk is waited for until the measuring client has read it."""
 LONG = 60
 """Characters from which a reply is sent chunk by chunk."""
 Script = Callable[[dict[str, Any]], Said]
+
+
+class Reads:
+    """How often the measuring client has read from a socket.
+
+    On a busy machine all chunks of a reply may lie in the socket before the client's turn comes: it then reads them at
+    once, and a reply whose first and last token came together has no decode rate. So each chunk waits for the one
+    before it to be read.
+    """
+
+    def __init__(self) -> None:
+        self.count, self._more = 0, threading.Condition()
+
+    def one_more(self) -> None:
+        """A read has ended."""
+        with self._more:
+            self.count += 1
+            self._more.notify_all()
+
+    def after(self, count: int) -> bool:
+        """Wait until there are more than `count`; False when the client does not read any more."""
+        with self._more:
+            return self._more.wait_for(lambda: self.count > count, PATIENCE)
 
 
 @dataclass
@@ -57,6 +84,7 @@ class Scripted:
     context: int | None = None
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    reads: Reads = field(default_factory=Reads)
 
     @property
     def prompts(self) -> list[str]:
@@ -79,8 +107,15 @@ def speaking(script: Script, **more: Any) -> Iterator[Scripted]:
     made.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
+    taken = Connection.data_received
+
+    def read(connection: Connection, data: bytes) -> None:
+        taken(connection, data)
+        made.reads.one_more()
+
     try:
-        yield made
+        with mock.patch.object(Connection, "data_received", read):
+            yield made
     finally:
         server.shutdown()
         thread.join()
@@ -127,10 +162,13 @@ def _handler(made: Scripted) -> type[BaseHTTPRequestHandler]:  # noqa: C901  one
             events = list(_events(said))
             self.head(200, sum(map(len, events)), "text/event-stream")
             if len(said.text) > LONG:
+                reading = made.reads.count > 0  # another client is not waited for
                 for event in events:
+                    before = made.reads.count
                     self.wfile.write(event)
                     self.wfile.flush()
                     time.sleep(PAUSE)
+                    reading = reading and made.reads.after(before)
             else:
                 self.wfile.write(b"".join(events))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from clouds.errors import InvalidInput
 from tests.tools.measure.scripted import Said, Scripted, run_of, speaking, value
 from tools.measure.client.batch import Batch
+from tools.measure.client.connection import Connection, Exchange
 from tools.measure.client.reply import Reply
 from tools.measure.client.share import Share
 from tools.measure.drafters.drafting import DraftersPlan, figures, plan
@@ -101,3 +103,16 @@ def test_every_run_sends_the_same_words_and_no_level_of_one() -> None:
 def test_a_kind_that_there_is_not_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(InvalidInput, match=r"drafters\.kinds=poem"):
         plan(Ask(QUICK, "a", options=Options({"drafters.kinds": "code,poem"})))
+
+
+def test_a_client_whose_turn_came_late_still_has_a_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    send = Connection.send
+
+    def late(connection: Connection, request: bytes, exchange: Exchange) -> None:
+        send(connection, request, exchange)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(Connection, "send", late)
+    with speaking(lambda _: Said("word " * 60, finish="length", tokens=TOKENS)) as server:
+        run = run_of(server, tmp_path, "drafters", *OPTIONS, levels=(1,))
+    assert run.state == "complete"
