@@ -41,7 +41,7 @@ class EndpointList(Result):
     billing: int
     usd_per_hour_total: float
     spent_usd: Mapping[str, str] = {}
-    """So far, over everything that has a price, ended or not: `all` and `today` (UTC)."""
+    """So far, over everything that has a price, ended or not: `all` and `today` (UTC), whatever the filter."""
     by_state: Mapping[str, int]
     filter: Mapping[str, str]
     complete: bool
@@ -78,7 +78,7 @@ def list_endpoints(
         count=len(rows),
         billing=sum(row.billing == "yes" for row in rows),
         usd_per_hour_total=round(total, 4),
-        spent_usd=history.totals(book),
+        spent_usd=history.totals(book, there.found.values()),
         by_state=dict(sorted(Counter(row.state for row in rows).items())),
         filter=chosen,
         complete=not there.unread and not there.closed,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from clouds.models import Change, DeploymentSpec, Endpoint
 from tools.figures import duration
-from tools.ledger import Book, Deployment
+from tools.ledger import Book, Day, Deployment, Totals
 
 STARTING = frozenset({"waiting_for_capacity", "creating", "loading", "updating"})
 
@@ -71,13 +73,26 @@ def _range(low: float, high: float) -> str:
     return words[0] if words[0] == words[1] else " to ".join(words)
 
 
-def totals(book: Book) -> dict[str, str]:
-    """Money spent so far over everything that has a price: all of it and today (UTC); empty when nothing has one."""
-    found = book.spend.totals(days=1)
-    if found is None:
+def totals(book: Book, found: Iterable[Endpoint] = (), now: datetime | None = None) -> dict[str, str]:
+    """Money spent so far over everything that has a price: all of it and today (UTC); empty when nothing has one.
+
+    What bills and is not in the ledger adds its price over its age, as `spent_on` says of it: "about".
+    """
+    known = book.spend.totals(days=1)
+    moment = now or datetime.now(UTC)
+    midnight = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    guessed = [each for each in (_guess(book, one, moment) for one in found) if each is not None]
+    if known is None and not guessed:
         return {}
-    today = found.days[-1] if found.days else None
-    return {"all": _range(found.low, found.high), "today": _range(today.low, today.high) if today else "$0.00"}
+    today = known.days[-1] if known is not None and known.days else None
+    since = (moment - midnight).total_seconds() / 3600
+    about = "about " if guessed else ""
+
+    def sum_of(sure: Totals | Day | None, hours: float) -> str:
+        more = sum(rate * min(age, hours) for rate, age in guessed)
+        return f"{about}{_range((sure.low if sure else 0.0) + more, (sure.high if sure else 0.0) + more)}"
+
+    return {"all": sum_of(known, math.inf), "today": sum_of(today, since)}
 
 
 def spent(book: Book, deployment: str) -> str:
@@ -90,11 +105,16 @@ def spent(book: Book, deployment: str) -> str:
 
 def spent_on(book: Book, endpoint: Endpoint, now: datetime | None = None) -> str:
     """As `spent`; where the ledger has nothing, "about $10.74": its price over its age, for what bills."""
-    known = spent(book, endpoint.deployment)
-    if known or not endpoint.billing or endpoint.price is None or not endpoint.created:
-        return known
+    guess = _guess(book, endpoint, now)
+    return f"about ${guess[0] * guess[1]:,.2f}" if guess else spent(book, endpoint.deployment)
+
+
+def _guess(book: Book, endpoint: Endpoint, now: datetime | None) -> tuple[float, float] | None:
+    """Dollars an hour and hours so far of what bills, where the ledger has nothing; None where it has or cannot be."""
+    if spent(book, endpoint.deployment) or not endpoint.billing or endpoint.price is None or not endpoint.created:
+        return None
     age = -(seconds_left(endpoint.created, now) or 0.0)
-    return f"about ${endpoint.price.amount * age / 3600:,.2f}" if age > 0 else ""
+    return (endpoint.price.amount, age / 3600) if age > 0 else None
 
 
 def overdue(endpoint: Endpoint, now: datetime | None = None) -> str:

@@ -12,6 +12,7 @@ import pytest
 from clouds.base import Cloud, Missing
 from clouds.errors import NotFound
 from clouds.models import Endpoint, EndpointRef, Phase, Price, Read, Scope
+from tools import history
 from tools.context import Clouds, Session, Target
 from tools.endpoints import EndpointList, EndpointView, get_endpoint, list_endpoints
 from tools.ledger import Book
@@ -76,6 +77,20 @@ def test_what_is_past_its_end_and_bills_comes_first(tmp_path: Path) -> None:
     one = shown(tmp_path, late)
     assert one.headline.endswith("is ready. About $15.00 so far, its time has been over for 2 h, still billing.")
     assert one.next == found.next
+
+
+def test_the_sum_holds_what_the_rows_show_whatever_the_filter(tmp_path: Path) -> None:
+    now = datetime(2026, 11, 30, 3, tzinfo=UTC)
+    old = endpoint("old", ends_in=2).model_copy(update={"created": "2026-11-29T15:00:00+00:00"})
+    with Book(tmp_path) as book:
+        assert history.totals(book, [old, old], now) == {"all": "about $36.00", "today": "about $9.00"}
+        assert history.totals(book, [old.model_copy(update={"price": None})], now) == {}, "no price is no zero"
+        assert history.totals(book, [], now) == {}
+    assert listed(tmp_path, old, endpoint("b", ends_in=2)).spent_usd["all"].startswith("about $")
+    with Book(tmp_path) as book:
+        there = Clouds(("local",), ("local",), tmp_path, lambda _name, _home: cloud(endpoint("b", ends_in=2)))
+        none = list_endpoints(there, book, state="failed")
+    assert (none.count, none.spent_usd["all"]) == (0, "about $15.00")
 
 
 @pytest.mark.parametrize("quiet", [{"ends_in": 2}, {"ends_in": -2, "billing": False}], ids=["in time", "bills nothing"])
