@@ -88,10 +88,10 @@ def client_limits(run: Run) -> Callable[[str, str], bool]:
     """
     if not any(each.kind == CLIENT_LIMIT for each in run.warnings):
         return lambda _part, _key: False
-    limiting = {(part.name, _level(batch.label)) for part, batch in _limiting(run)}
+    limiting = {(part.name, level_of(batch.label)) for part, batch in _limiting(run)}
     if not limiting:
         return lambda _part, _key: True
-    levels = {(part.name, _level(batch.label)) for part in run.parts for batch in part.counted}
+    levels = {(part.name, level_of(batch.label)) for part in run.parts for batch in part.counted}
 
     def limited(part: str, key: str) -> bool:
         level = (part, key.split(".")[1]) if "." in key else (part, "")
@@ -100,7 +100,7 @@ def client_limits(run: Run) -> Callable[[str, str], bool]:
     return limited
 
 
-def _level(label: str) -> str:
+def level_of(label: str) -> str:
     """The label of a batch as it stands in the keys of its figures: "at 4" is at_4, "closed loop" is closed."""
     return label.removesuffix(" loop").replace(" ", "_")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from clouds.models import Record
 from tools.measure.comparing.differences import Difference, besides, causes, differences
 from tools.measure.comparing.facts import FactRow, facts
+from tools.measure.comparing.failures import troubles
 from tools.measure.comparing.pairs import AnswersRow, answers
 from tools.measure.comparing.repeats import Repeat, drifts, repeat, split
 from tools.measure.comparing.rows import Row, rows
@@ -51,6 +52,8 @@ class Comparison(Record):
     """Over all runs, in the order in which they were given."""
     versus: tuple[Versus, ...]
     repeats: tuple[Repeat, ...]
+    troubles: tuple[str, ...] = ()
+    """Runs that are not whole or had failed requests, in words: they stand in the headline."""
     ladder: LadderSection | None = None
     drafters: Sweep | None = None
     decisions: tuple[DecisionsVersus, ...] = ()
@@ -70,16 +73,19 @@ def compare(runs: Sequence[Run]) -> Comparison:
         base=base.id,
         base_name=names[base.id],
         differs=differences(runs),
-        versus=tuple(_versus(base, other, names[other.id], moved) for other in others or again),
+        versus=tuple(
+            _versus(base, other, names[other.id], moved, again if others else ()) for other in others or again
+        ),
         repeats=repeats,
+        troubles=tuple(f"{names[run.id]} {words}" for run in runs if (words := troubles(run))),
         ladder=ladder_section(runs),
         drafters=sweep(runs, names),
         decisions=decisions_versus(base, others),
     )
 
 
-def _versus(base: Run, other: Run, name: str, moved: dict[str, float]) -> Versus:
-    found = rows(base, other, moved)
+def _versus(base: Run, other: Run, name: str, moved: dict[str, float], again: Sequence[Run]) -> Versus:
+    found = rows(base, other, moved, again)
     differs = differences((base, other))
     return Versus(
         run=other.id,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from clouds.models import Record
 from tools.measure.comparing.differences import identity, shape_problems
+from tools.measure.comparing.figures import figures
 from tools.measure.comparing.pairs import answers
 from tools.measure.record import Run
 
@@ -44,13 +45,14 @@ def split(runs: Sequence[Run]) -> tuple[Run, tuple[Run, ...], tuple[Run, ...]]:
 
 
 def repeat(base: Run, again: Run) -> Repeat:
-    """Every speed that both have. Parts of another shape are left out: they are no repeat."""
+    """Every figure that both have, costs at the price of the first. Parts of another shape are no repeat."""
     found = []
     for part in base.parts:
         if shape_problems(base, again, part.name):
             continue
-        for figure in part.figures:
-            other = again.figure(figure.key)
+        repeated = dict(figures(again, part.name, base))
+        for key, figure in figures(base, part.name):
+            other = repeated.get(key)
             if not figure.value or other is None or other.value is None:
                 continue
             moved = 100 * (other.value / figure.value - 1)

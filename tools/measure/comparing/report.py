@@ -33,10 +33,14 @@ VERBS = {
 def headline(found: Comparison) -> str:
     """One line that answers the question, for at most three runs against the base."""
     if {each.run for each in found.versus} <= {each.run for each in found.repeats}:
-        return _only_repeats(found)
+        return _only_repeats(found) + _troubles(found)
     parts = [_against(each, found.base_name) for each in found.versus[:IN_HEADLINE]]
     more = len(found.versus) - IN_HEADLINE
-    return " ".join(parts) + (f" {more} more below." if more > 0 else "")
+    return " ".join(parts) + (f" {more} more below." if more > 0 else "") + _troubles(found)
+
+
+def _troubles(found: Comparison) -> str:
+    return f" Note: {few(found.troubles, IN_HEADLINE)}." if found.troubles else ""
 
 
 def _against(versus: Versus, base: str) -> str:
@@ -63,7 +67,7 @@ def _cost(row: Row) -> str:
     where = f"per token at {row.figure.split(',')[0]}"
     ratio = ratio_text(row.ratio or 0.0)
     if row.verdict == "within noise":
-        return f"costs the same {where} within noise ({ratio} ×)"
+        return f"costs {ratio} × {where} (within noise: no difference could be shown)"
     return f"costs {ratio} × {where}" + (f" (cannot say: {row.why})" if row.verdict == "cannot say" else "")
 
 
@@ -74,7 +78,8 @@ def _clause(row: Row, verb: str, base: str) -> str:
     if row.verdict == "within noise":
         told = f", range {span}" if span else ""
         told += "" if row.low is not None and row.high is not None and row.low <= 1 <= row.high else f": {row.why}"
-        return f"{verb} as fast as {base} within noise ({ratio_text(row.ratio)} ×{told})"
+        shown = f"within noise: no difference could be shown{told}"
+        return f"{verb} {ratio_text(row.ratio)} × as fast as {base} ({shown})"
     basis = f"{row.verdict}, {'95 % ' if row.method.startswith('95') else ''}range {span}" if span else row.verdict
     why = f": {row.why}" if row.verdict == "cannot say" else ""
     return f"{verb} {ratio_text(row.ratio)} × as fast as {base} ({basis}{why})"

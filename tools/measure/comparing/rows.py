@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from clouds.models import Record
 from tools.measure.cautions import client_limits
 from tools.measure.comparing.differences import shape_problems
-from tools.measure.measurement import figure_of
+from tools.measure.comparing.failures import failures
+from tools.measure.comparing.figures import COST, cost_key, figures
 from tools.measure.record import Figure, Run
-from tools.measure.statistics.ratios import ENOUGH, Ratio, ratio_of_passes
+from tools.measure.statistics.ratios import ENOUGH, Ratio, ratio_of_passes, spanned
 from tools.measure.statistics.verdict import of_range
 from tools.measure.statistics.words import Verdict, Word
 
@@ -18,9 +20,14 @@ FLOOR = 0.02
 cases; nor, while no repeat of the base shows its drift, between two endpoints: machines of one kind differ by as much
 (2026-09-26), and the repeats of one machine do not hold that."""
 
+STEADY = 0.05
+"""A base that moved by more than this can hide, or make, a change of that size: it is not called noise, which would
+say that the two are alike."""
+
 
 class Row(Record):
-    """One figure, base against another. `low` and `high` are the range of the ratio, made as `method` says."""
+    """One figure, base against another. `low` and `high` are the range of the ratio, made as `method` says:
+    against every measurement of the base, where there are several."""
 
     key: str
     figure: str
@@ -38,28 +45,46 @@ class Row(Record):
     main: bool = False
 
 
-def rows(base: Run, other: Run, drifts: dict[str, float]) -> tuple[Row, ...]:
+def rows(base: Run, other: Run, drifts: dict[str, float], again: Sequence[Run] = ()) -> tuple[Row, ...]:
     """Every figure that either run has, but the answers, which are paired question by question.
 
-    `drifts` holds, by key, how far the base moved when it was measured again.
+    `drifts` holds, by key, how far the base moved when it was measured again, and `again` are those measurements: a
+    range is against all of them.
     """
     found: list[Row] = []
     limits = {run.id: client_limits(run) for run in (base, other)}
+    unsteady = bool(_warned(base, other, "noisy_host"))
+    apart = base.subject.ref != other.subject.ref
     for part in dict.fromkeys(part.name for run in (base, other) for part in run.parts):
         problems = shape_problems(base, other, part)
-        unsteady = bool(_warned(base, other, "noisy_host"))
-        apart = base.subject.ref != other.subject.ref
-        figures = {run.id: dict(_figures(run, part)) for run in (base, other)}
-        first, second = figures[base.id], figures[other.id]
-        keys = [key for key in dict.fromkeys((*first, *second)) if _compared(key, first, second)]
-        for key in keys:
-            known = drifts.get(key)
-            floored = apart and known is None
+        first, second = dict(figures(base, part)), dict(figures(other, part))
+        repeats = [dict(figures(run, part, base)) for run in again if not shape_problems(base, run, part)]
+        for key in dict.fromkeys((*first, *second)):
+            if not _compared(key, first, second):
+                continue
             limited = [run.id for run in (base, other) if run.part(part) and limits[run.id](part, key)]
             client = (f"the client was the limit in {' and '.join(limited)}",) if limited else ()
-            cannot = (*problems, *client)
-            found.append(_row(first.get(key), second.get(key), cannot, known, unsteady=unsteady, apart=floored))
-    return tuple(found)
+            cannot = (*problems, *client, *(() if problems else failures((base, other), part, key)))
+            known = drifts.get(key)
+            others = tuple(each[key].samples for each in repeats if key in each)
+            found.append(
+                _row(first.get(key), second.get(key), cannot, _Base(known, others, unsteady, apart and known is None))
+            )
+    return tuple(_as_its_throughput(row, found) if _one_price(base, other) else row for row in found)
+
+
+def _one_price(base: Run, other: Run) -> bool:
+    prices = [run.price.usd_per_hour if run.price else None for run in (base, other)]
+    return prices[0] is not None and prices[0] == prices[1]
+
+
+def _as_its_throughput(row: Row, found: Sequence[Row]) -> Row:
+    """A cost by the hour is its throughput upside down, and ends as that does: near an edge a range and its inverse
+    could end in two words."""
+    rate = next((each for each in found if row.key.endswith(COST) and cost_key(each.key) == row.key), None)
+    if rate is None or rate.verdict == row.verdict:
+        return row
+    return row.model_copy(update={"verdict": rate.verdict, "why": f"as its throughput: {rate.why}"})
 
 
 def _compared(key: str, first: dict[str, Figure], second: dict[str, Figure]) -> bool:
@@ -70,50 +95,33 @@ def _compared(key: str, first: dict[str, Figure], second: dict[str, Figure]) -> 
     return not key.endswith(".usd_per_million") or (key in first and key in second)
 
 
-def _figures(run: Run, part_name: str) -> Iterator[tuple[str, Figure]]:
-    part = run.part(part_name)
-    for figure in part.figures if part else ():
-        yield figure.key, figure
-        if part_name == "load" and figure.key.endswith(".tokens_per_second") and figure.value:
-            yield from _cost(run, figure)
-
-
-def _cost(run: Run, throughput: Figure) -> Iterator[tuple[str, Figure]]:
-    """The cost of a million output tokens as a figure: by the hour it has the throughput's repeats."""
-    level = throughput.key.split(".")[1]
-    row = next((each for each in run.costs if str(each.at_once) == level), None)
-    if row is None or run.price is None or not throughput.value:
-        return
-    scale = row.usd_per_million_output * throughput.value
-    samples = tuple(scale / rate for rate in throughput.samples) if run.price.hourly else ()
-    key, label = f"load.{level}.usd_per_million", f"{level} at once, $ per million"
-    usd = row.usd_per_million_output
-    yield key, figure_of(key, label, "$", usd, samples, formula="cost", better="lower", main=True)
-
-
 def _warned(base: Run, other: Run, kind: str) -> tuple[str, ...]:
     return tuple(run.id for run in (base, other) if any(each.kind == kind for each in run.warnings))
 
 
-def _row(
-    first: Figure | None,
-    second: Figure | None,
-    problems: tuple[str, ...],
-    drift: float | None,
-    *,
-    unsteady: bool,
-    apart: bool,
-) -> Row:
+@dataclass(frozen=True)
+class _Base:
+    """What is known of the base besides its figure: how far it moved, its repeats' samples, and where it stood."""
+
+    drift: float | None
+    again: tuple[Sequence[float], ...]
+    unsteady: bool
+    apart: bool
+
+
+def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...], base: _Base) -> Row:
     known = first or second
     if known is None:
         raise ValueError("a row needs a figure")
-    ratio = passes = None
+    ratio = None
+    passes: tuple[Ratio, ...] = ()
     if first is None or second is None or first.value is None or second.value is None:
         problems = problems or ("only one run has it",)
     elif first.value > 0:
         ratio = second.value / first.value
-        passes = _passes(first, second)
-    verdict = _verdict(known, passes, problems, drift, unsteady=unsteady, apart=apart)
+        passes = tuple(_passes((first.samples, *base.again), second.samples))
+    whole = spanned(passes) if passes else None
+    verdict = _verdict(known, passes, problems, base)
     return Row(
         key=known.key,
         figure=known.label,
@@ -121,43 +129,48 @@ def _row(
         base=first.value if first else None,
         other=second.value if second else None,
         ratio=ratio,
-        low=passes.low if passes else None,
-        high=passes.high if passes else None,
-        method=passes.method if passes else "",
-        no_overlap=passes is not None and not passes.overlap and min(passes.n_base, passes.n_other) > 1,
+        low=whole.low if whole else None,
+        high=whole.high if whole else None,
+        method=whole.method if whole else "",
+        no_overlap=whole is not None and not whole.overlap and min(whole.n_base, whole.n_other) > 1,
         verdict=verdict.word,
         why=verdict.why,
         main=known.main,
     )
 
 
-def _passes(first: Figure, second: Figure) -> Ratio | None:
-    if min(first.samples, default=0) <= 0 or min(second.samples, default=0) <= 0:
-        return None
-    return ratio_of_passes(first.samples, second.samples)
+def _passes(bases: Sequence[Sequence[float]], other: Sequence[float]) -> Iterator[Ratio]:
+    """The other against the base, then against each repeat of the base that has as many passes as make a range."""
+    for place, samples in enumerate(bases):
+        if min(samples, default=0) <= 0 or min(other, default=0) <= 0:
+            if not place:
+                return
+            continue
+        found = ratio_of_passes(samples, other)
+        if not place or found.low is not None:
+            yield found
 
 
-def _verdict(
-    figure: Figure,
-    passes: Ratio | None,
-    problems: tuple[str, ...],
-    drift: float | None,
-    *,
-    unsteady: bool,
-    apart: bool,
-) -> Verdict:
+def _verdict(figure: Figure, passes: Sequence[Ratio], problems: tuple[str, ...], base: _Base) -> Verdict:
     higher = {"higher": True, "lower": False}.get(figure.better)
-    if passes is None:
+    if not passes:
         return of_range(None, None, cannot=problems or ("there are no repeats to tell a difference from noise",))
-    verdict = of_range(passes.low, passes.high, higher_is_better=higher, drift=drift, cannot=problems)
-    few = min(passes.n_base, passes.n_other) < ENOUGH
-    known = passes.low is not None and passes.high is not None
-    if verdict.word in {"better", "worse"} and unsteady and drift is None:
+    whole = spanned(passes)
+    verdict = of_range(whole.low, whole.high, higher_is_better=higher, drift=base.drift, cannot=problems)
+    if whole.low is None or whole.high is None or verdict.word == "cannot say":
+        return verdict
+    if base.unsteady and base.drift is None:
         return Verdict(word="cannot say", why="the machine was not steady and the base was not measured again")
-    if verdict.word in {"better", "worse"} and (few or apart) and known:
-        edge = (passes.low or 1) - 1 if (passes.low or 1) > 1 else 1 - (passes.high or 1)
-        if edge <= FLOOR:
-            what = f"fewer than {ENOUGH} repeats a side show nothing" if few else "two machines of one kind differ too"
-            near = f"the range comes within {100 * edge:.1f} % of 1"
-            return Verdict(word="within noise", why=f"{near}; below {100 * FLOOR:.0f} % {what}")
+    if verdict.word == "within noise":
+        away = any(not (each.low or 0) <= 1 <= (each.high or 0) for each in passes)
+        if away and (base.drift or 0) > STEADY:
+            moved = f"the base itself moved by {100 * (base.drift or 0):.2g} % when it was measured again"
+            return Verdict(word="cannot say", why=f"{moved}, so the change may be the machine's own")
+        return verdict
+    few = min(whole.n_base, whole.n_other) < ENOUGH
+    edge = whole.low - 1 if whole.low > 1 else 1 - whole.high
+    if (few or base.apart) and edge <= FLOOR:
+        what = f"fewer than {ENOUGH} repeats a side show nothing" if few else "two machines of one kind differ too"
+        near = f"the range comes within {100 * edge:.1f} % of 1"
+        return Verdict(word="within noise", why=f"{near}; below {100 * FLOOR:.0f} % {what}")
     return verdict

@@ -67,6 +67,28 @@ def ratio_of_passes(base: Sequence[float], other: Sequence[float]) -> Ratio:
     )
 
 
+def spanned(ratios: Sequence[Ratio]) -> Ratio:
+    """One ratio against every measurement of a base: the first one's, with the ends of all their ranges.
+
+    A base that moved is two bases, and what lies beyond the first one only may be the machine's own move.
+    """
+    first = ratios[0]
+    if len(ratios) == 1 or first.low is None or first.high is None:
+        return first
+    lows = [each.low for each in ratios if each.low is not None]
+    highs = [each.high for each in ratios if each.high is not None]
+    return first.model_copy(
+        update={
+            "low": min(lows),
+            "high": max(highs),
+            "minimum": min(each.minimum for each in ratios),
+            "maximum": max(each.maximum for each in ratios),
+            "overlap": any(each.overlap for each in ratios),
+            "method": f"{first.method}; widest over {len(ratios)} measurements of the base",
+        }
+    )
+
+
 def _welch(base: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
     first, second = [log(value) for value in base], [log(value) for value in other]
     middle = sum(second) / len(second) - sum(first) / len(first)
