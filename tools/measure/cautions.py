@@ -53,7 +53,7 @@ def judge(run: Run) -> tuple[Caution, ...]:
     """Every warning of a run, the gravest first."""
     return tuple(
         each
-        for judged in (_weights, _client, _host, _accelerator, _unsteady, _slow, _labels, _parts)
+        for judged in (_weights, _resumed, _client, _host, _accelerator, _unsteady, _slow, _labels, _parts)
         for each in judged(run)
     )
 
@@ -63,6 +63,18 @@ def _weights(run: Run) -> Iterator[Caution]:
         yield Caution(
             kind="random_weights",
             text="The model's weights are random and few: its speeds, costs and answers are those of no real model.",
+        )
+
+
+def _resumed(run: Run) -> Iterator[Caution]:
+    at = run.settings.get("resumed_at")
+    if at is not None:
+        before = [part.name for part in run.parts if part.started < str(at)]
+        yield Caution(
+            kind="resumed",
+            text=f"What measured this ended in the middle, and the run was taken up again at {at}: "
+            f"{', '.join(before) or 'nothing'} {'are' if len(before) > 1 else 'is'} from before. The machine may have "
+            "been another by then; measure again where a figure matters.",
         )
 
 

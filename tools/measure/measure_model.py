@@ -27,7 +27,7 @@ from tools.measure.profiles import PROFILES
 from tools.measure.registering.plans import OPTIONS as PLAN_OPTIONS
 from tools.measure.registering.plans import wanted
 from tools.measure.report import notes_of, write_run
-from tools.measure.variants import Variant, parse
+from tools.measure.variants import Variant, checked, parse
 from tools.measure.walk import Wish, planned_only, walk
 from tools.query import KeyVariable
 from tools.registry import Effect, Tool
@@ -84,10 +84,11 @@ def measure_model(
     )
     for each in asked:
         each.plan(wish.ask())  # what an option has wrong is said before anything is sent
+    several = checked(parse(variants, target, clouds, book), book)
     if wish.plans.write is not None:
-        return _written(parse(variants, target, clouds, book), wish, wish.plans.write)
+        return _written(several, wish, wish.plans.write)
     history.take(book, target.ref)  # two measurements of one endpoint, or a change meanwhile, spoil both
-    found = walk(parse(variants, target, clouds, book), wish, book, progress)
+    found = walk(several, wish, book, progress)
     runs = [each.run for each in found if each.run.parts]
     pages = [write_run(each.path, each.run) for each in found if each.run.parts]
     compared = compare(runs) if len(runs) > 1 else None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from clouds.models import EngineFacts
-from tools.figures import duration, number, size, usd
+from tools.figures import duration, few, number, shortened, size, usd
 from tools.measure.cost import BUSY
 from tools.measure.measured_rows import (
     FIGURES,
@@ -32,7 +32,7 @@ from tools.result import Result, table
 
 
 class MeasureResult(Result):
-    """One run, or the base of several."""
+    """One run, or the base of several; `seconds` and `run_usd` are of all of them."""
 
     endpoint: str
     run: str
@@ -55,6 +55,11 @@ class MeasureResult(Result):
     run_usd: float | None = None
     client_cpu_percent: float | None = None
     variants: tuple[VariantRow, ...] = ()
+
+    @property
+    def is_error(self) -> bool:
+        """A variant that could not be measured was asked for and is not there, whatever the others show."""
+        return any(each.error for each in self.variants)
 
     def body(self) -> str:
         """One line for a single reply, a table for the levels, one for the variants."""
@@ -89,14 +94,15 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
     right, wall = first.figure("answers.right"), first.figure("answers.wall_seconds")
     cpu = max((batch.client_cpu for part in first.parts for batch in part.counted), default=None)
     runs = [each.run.id for each in measured if each.run.parts]
+    usd_each = [each.run.run_usd for each in measured]
     return MeasureResult(
-        headline=compared or headline(first, levels),
+        headline=_failures(measured) + (compared or headline(first, levels)),
         endpoint=first.subject.ref,
         run=first.id,
         state=first.state,
         file=str(path),
         profile=first.profile,
-        seconds=first.seconds,
+        seconds=round(sum(each.run.seconds for each in measured), 3),
         missing=first.missing,
         decode_tokens_per_second=value_of(decode),
         decode_range=range_of(decode),
@@ -109,12 +115,25 @@ def result_of(measured: Sequence[Measured], compared: str = "") -> MeasureResult
         levels=levels,
         figures=tuple(other_figures(first)[:FIGURES]),
         errors=dict(sum((Counter(part.errors) for part in first.parts), Counter())),
-        run_usd=None if first.run_usd is None else rounded(first.run_usd, 4),
+        run_usd=None if None in usd_each else rounded(sum(each or 0.0 for each in usd_each), 4),
         client_cpu_percent=None if cpu is None else round(100 * cpu, 1),
         variants=tuple(variant_row(each) for each in measured) if len(measured) > 1 else (),
         notes=tuple(_notes(measured)),
-        next=_next(first, runs),
+        next=_next(measured, runs),
     )
+
+
+def _failed(measured: Sequence[Measured]) -> list[Measured]:
+    return [each for each in measured if each.error]
+
+
+def _failures(measured: Sequence[Measured]) -> str:
+    """For the headline of a walk: which of its variants could not be measured, and why."""
+    failed = _failed(measured)
+    if not failed:
+        return ""
+    told = [f"{each.run.subject.variant or each.run.id} ({shortened(each.error, 120)})" for each in failed]
+    return f"{len(failed)} of {len(measured)} runs could not be measured: {few(told, 3)}. "
 
 
 def headline(run: Run, levels: Sequence[LevelRow]) -> str:
@@ -138,9 +157,15 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
         text += f"; {cost} per million output tokens{busy}"
     return (
         (f"{text[0].upper()}{text[1:]}" if text.startswith(("decodes", "serves")) else text)
-        + ("" if run.state == "complete" else f" ({run.state.upper()}: {'; '.join(run.missing)[:200] or run.failure})")
+        + ("" if run.state == "complete" else f" ({run.state.upper()}: {_lacking(run)})")
         + "."
     )
+
+
+def _lacking(run: Run) -> str:
+    """What is missing of a run, and why it ended where that is known: an endpoint that is gone is said to be."""
+    missing = shortened("; ".join(run.missing), 200)
+    return "; ".join(part for part in (missing, shortened(run.failure, 160)) if part)
 
 
 SIZED = {"decode", "load", "answers", "knee", "paced", "drafters"}
@@ -167,7 +192,7 @@ def _notes(measured: Sequence[Measured]) -> Iterator[str]:
     if (total := len(other_figures(run))) > FIGURES:
         yield f"{FIGURES} of {total} figures of these measurements are shown; the file has all."
     yield from _objective(run)
-    yield _cost_line(run)
+    yield _cost_line([each.run for each in measured])
     if run.costs and run.price and run.price.hourly:
         yield BUSY
     yield from (f"Warning: {each.text}" for each in run.warnings)
@@ -208,12 +233,16 @@ def _accounted(engine: EngineFacts) -> str:
     return f" x {float(each):,.10g} bytes = {explained} GiB of {taken} GiB taken, {rest} GiB unexplained"
 
 
-def _cost_line(run: Run) -> str:
-    price = run.price
-    took = f"This run took {duration(run.seconds)}"
-    if run.run_usd is not None:
-        took += f": {usd(round(run.run_usd, 4))}"
-    spent = run.spent_usd
+def _cost_line(runs: Sequence[Run]) -> str:
+    price = runs[0].price
+    who = "This run" if len(runs) == 1 else f"These {len(runs)} runs"
+    took = f"{who} took {duration(sum(each.seconds for each in runs))}"
+    each_usd = [each.run_usd for each in runs if each.run_usd is not None]
+    if len(each_usd) == len(runs):
+        took += f": {usd(round(sum(each_usd), 4))}"
+    if len(runs) > 1:
+        took += " (without the engine's restarts between them)"
+    spent = runs[-1].spent_usd
     if spent is not None:
         low, high = usd(round(spent[0], 2)), usd(round(spent[1], 2))
         took += f"; the endpoint has cost {low if low == high else f'{low} to {high}'} so far"
@@ -228,7 +257,13 @@ def _cost_line(run: Run) -> str:
     return f"{took}. Price {rate}{f' ({whence})' if whence else ''}."
 
 
-def _next(run: Run, runs: Sequence[str]) -> str:
+def _next(measured: Sequence[Measured], runs: Sequence[str]) -> str:
+    run = measured[0].run
+    if failed := _failed(measured):
+        return (
+            f'`get_endpoint_logs("{run.subject.ref}")` may show why; then measure_model with '
+            f"{failed[0].run.subject.variant or 'the variant'} mended."
+        )
     if len(runs) > 1:
         return f"`compare_runs(runs={list(runs)})`.".replace("'", '"')
     if run.state != "complete":

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clouds.errors import InvalidInput
-from clouds.models import EndpointRef, Setting
+from clouds.errors import CloudError, InvalidInput
+from clouds.models import Change, EndpointRef, Setting
+from tools import history
 from tools.context import Clouds, Target
 from tools.ledger import Book
 from tools.measure.comparing.differences import BASE
@@ -43,6 +44,27 @@ def parse(texts: Sequence[str], base: Target, clouds: Clouds, book: Book) -> tup
         else:
             found.append(Variant(text, _target(text, clouds, book)))
     return tuple(found)
+
+
+def checked(variants: Sequence[Variant], book: Book) -> tuple[Variant, ...]:
+    """The same variants, after the service has planned each change: a value that it would refuse is refused before
+    anything is measured. Raises InvalidInput.
+
+    Quota and capacity are judged when the change is carried out: what is held counts differently then.
+    """
+    for each in variants:
+        deployment = history.live_at(book, each.target.ref) if each.changes and each.target.service else None
+        if deployment is None or each.target.service is None:
+            continue
+        change = Change(model=each.model or None, settings=dict(each.settings) or None)
+        try:
+            each.target.service.plan(history.with_change(deployment.spec, change))
+        except InvalidInput as error:
+            problem = f"{each.label[:80]!r} cannot be: {error}"
+            raise InvalidInput("variants", problem, fix=error.fix, allowed=error.allowed) from error
+        except CloudError:
+            continue
+    return tuple(variants)
 
 
 def _target(text: str, clouds: Clouds, book: Book) -> Target:
