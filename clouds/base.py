@@ -19,6 +19,7 @@ from clouds.models import (
     DeploymentSpec,
     Endpoint,
     EndpointRef,
+    Hourly,
     Identity,
     LogPage,
     Price,
@@ -178,6 +179,8 @@ class Cloud:
     """The same api behind the read-only guard on the wire, for a list of `service.Operation`."""
     signed_out: Callable[[], CloudError | None] = lambda: None
     """What to say when plainly nothing on this machine could sign in: told without an SDK and without a network."""
+    hourly: Callable[[str, int], Sequence[Hourly]] = lambda _accelerator, _count: ()
+    """What an hour of so many of an accelerator costs, one row a service that has it: from tables, nothing is sent."""
 
     @cached_property
     def waste(self) -> WastePack | Missing:

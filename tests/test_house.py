@@ -23,8 +23,8 @@ SOURCES = sorted(
     path for top in ("tools", "clouds", "tests", "docs", "benchmarks") for path in (ROOT / top).rglob("*.py")
 )
 SHARED_CLOUD = {
-    "base", "deadline", "enginelog", "errors", "lazily", "models", "openai", "pricetable", "readonly", "replay",
-    "record",
+    "base", "deadline", "enginelog", "errors", "hourly", "lazily", "models", "openai", "pricetable", "readonly",
+    "record", "replay",
 }  # fmt: skip
 CLOUD_SDKS = {"boto3", "botocore", "google", "azure", "asyncssh", "xllamacpp", "awscrt"}
 HEAVY = CLOUD_SDKS | {

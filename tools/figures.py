@@ -10,6 +10,12 @@ GIB = 1024**3
 MIB = 1024**2
 
 
+def rate(usd: float) -> str:
+    """`$1.20`, `$1.1267`: cents, with up to four decimals where the rate has them."""
+    exact = f"{usd:.4f}"
+    return f"${exact[:-2]}{exact[-2:].rstrip('0')}"
+
+
 def show(name: str, value: Any) -> str:
     """`value` as a person reads it: `ttl_seconds` 250 -> "4 min 10 s", `weights_bytes` -> "9.75 GiB"."""
     if isinstance(value, bool):

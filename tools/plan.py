@@ -13,6 +13,9 @@ from clouds.base import Cloud, EndpointService, Missing
 from clouds.errors import CloudError, InvalidInput
 from clouds.models import DeploymentPlan, DeploymentSpec, Price, Record, Setting
 from clouds.models import accelerator as known_accelerator
+from tools.alternatives import alternatives, service_with
+from tools.context import Clouds
+from tools.figures import rate
 from tools.registry import Effect, Tool
 from tools.result import Result
 from tools.settings import Settings
@@ -60,6 +63,7 @@ class PlanView(Result):
 
 def plan_deployment(
     cloud: Cloud,
+    clouds: Clouds,
     settings: Settings,
     model: Model = "",
     service: Annotated[str, Field(max_length=40)] = "",
@@ -104,7 +108,7 @@ def plan_deployment(
         planned=tuple(Planned(step=step.text, command=step.command, reversal=step.reversal) for step in plan.steps),
         left_out=plan.left_out,
         settings_taken=dict(chosen.settings),
-        notes=plan.warnings,
+        notes=(*plan.warnings, *alternatives(clouds, cloud, plan)),
         next="deploy_endpoint with the same arguments.",
     )
 
@@ -123,9 +127,12 @@ def specify(
     ttl_hours: float,
     engine_settings: Mapping[str, Setting],
 ) -> tuple[EndpointService, DeploymentSpec]:
-    """Fill in what was left out. Raises InvalidInput for a service that the cloud has not."""
+    """Fill in what was left out: without a service, the first that has the accelerator, else the first.
+
+    Raises InvalidInput for a service that the cloud has not.
+    """
     services = cloud.endpoints
-    chosen = service or next(iter(services), "")
+    chosen = service or (accelerator and service_with(cloud, accelerator)) or next(iter(services), "")
     if chosen not in services:
         raise InvalidInput(
             "service",
@@ -195,12 +202,6 @@ def priced(cloud: Cloud, plan: DeploymentPlan) -> DeploymentPlan:
             fix=f"Allow max_usd_per_hour={worst:g}, or choose a smaller type.",
         )
     return plan
-
-
-def rate(usd: float) -> str:
-    """`$1.20`, `$1.1267`: cents, with up to four decimals where the rate has them."""
-    exact = f"{usd:.4f}"
-    return f"${exact[:-2]}{exact[-2:].rstrip('0')}"
 
 
 def price_words(price: Price | None, cloud: Cloud) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clouds.aws.capacity import AwsCapacity
     from clouds.aws.prices import AwsPrices
     from clouds.aws.quotas import AwsQuotas
+    from clouds.models import Hourly
     from clouds.models.waste_pack import WastePack
 
 
@@ -47,6 +48,7 @@ def connect(home: Path) -> Cloud:
         waste_pack=_pack,
         reading=reading,
         signed_out=api.signed_out,
+        hourly=lambda accelerator, count: _hourly(home, accelerator, count),
     )
 
 
@@ -72,6 +74,12 @@ def _pack() -> WastePack:
     from clouds.aws.checks import PACK
 
     return PACK
+
+
+def _hourly(home: Path, accelerator: str, count: int) -> tuple[Hourly, ...]:
+    from clouds.aws.hourly import hourly
+
+    return hourly(home, accelerator, count)
 
 
 def _services(api: AwsApi, quotas: AwsQuotas, prices: AwsPrices, *, live: bool) -> Mapping[str, EndpointService]:

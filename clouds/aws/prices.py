@@ -70,6 +70,10 @@ class AwsPrices:
         with ThreadPoolExecutor(max(1, min(8, len(keys)))) as pool:
             return dict(zip(keys, pool.map(lambda key: self.current(key, location), keys), strict=True))
 
+    def locations(self) -> frozenset[str]:
+        """Every place that a table has a row of."""
+        return frozenset(place for table in self._tables() for _, place in table) - {"global"}
+
     def _tables(self) -> tuple[Mapping[tuple[str, str], tuple[Row, ...]], ...]:
         bundled = index(BUNDLED, BUNDLED.stat().st_mtime_ns)
         if not self._refreshed.is_file():

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clouds.azure.capacity import AzureCapacity
     from clouds.azure.prices import AzurePrices
     from clouds.azure.quotas import AzureQuotas
+    from clouds.models import Hourly
     from clouds.models.waste_pack import WastePack
     from clouds.replay import Tap
 
@@ -45,6 +46,7 @@ def connect(home: Path) -> Cloud:
         waste_pack=_pack,
         reading=reading,
         signed_out=api.signed_out,
+        hourly=lambda accelerator, count: _hourly(home, accelerator, count),
     )
 
 
@@ -78,6 +80,12 @@ def _pack() -> WastePack:
     from clouds.azure.checks import PACK
 
     return PACK
+
+
+def _hourly(home: Path, accelerator: str, count: int) -> tuple[Hourly, ...]:
+    from clouds.azure.hourly import hourly
+
+    return hourly(home, accelerator, count)
 
 
 def _services(api: AzureApi, prices: AzurePrices, home: Path) -> Mapping[str, EndpointService]:

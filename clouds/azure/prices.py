@@ -71,6 +71,10 @@ class AzurePrices:
         with ThreadPoolExecutor(max(1, min(8, len(keys)))) as pool:
             return dict(zip(keys, pool.map(lambda key: self.current(key, location), keys), strict=True))
 
+    def locations(self) -> frozenset[str]:
+        """Every place that a table has a row of."""
+        return frozenset(place for table in self._tables() for _, place in table) - {"global"}
+
     def _tables(self) -> tuple[Mapping[tuple[str, str], tuple[Row, ...]], ...]:
         bundled = index(BUNDLED, BUNDLED.stat().st_mtime_ns)
         if not self._refreshed.is_file():

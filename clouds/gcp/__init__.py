@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clouds.gcp.identity import GcpIdentity
     from clouds.gcp.prices import GcpPrices
     from clouds.gcp.quotas import GcpQuotas
+    from clouds.models import Hourly
     from clouds.models.waste_pack import WastePack
     from clouds.replay import Replay
 
@@ -51,6 +52,7 @@ def connect(home: Path) -> Cloud:
         waste_pack=_pack,
         reading=reading,
         signed_out=api.signed_out,
+        hourly=lambda accelerator, count: _hourly(home, accelerator, count),
     )
 
 
@@ -76,6 +78,12 @@ def _pack() -> WastePack:
     from clouds.gcp.checks import PACK
 
     return PACK
+
+
+def _hourly(home: Path, accelerator: str, count: int) -> tuple[Hourly, ...]:
+    from clouds.gcp.hourly import hourly
+
+    return hourly(home, accelerator, count)
 
 
 def _services(

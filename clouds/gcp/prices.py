@@ -82,6 +82,10 @@ class GcpPrices:
         """`current` of several keys."""
         return {key: self.current(key, location) for key in keys}
 
+    def locations(self) -> frozenset[str]:
+        """Every place that a table has a row of."""
+        return frozenset(place for table in self._tables() for _, place in table) - {"global", "unstated"}
+
     def _tables(self) -> tuple[Mapping[tuple[str, str], tuple[Row, ...]], ...]:
         there = (BUNDLED, WASTE, *(path for path in self._refreshed if path.is_file()))
         return tuple(index(path, path.stat().st_mtime_ns) for path in there)

@@ -4,7 +4,7 @@ from clouds.models.accelerators import ACCELERATORS, accelerator
 from clouds.models.answers import Capacity, Identity, LogPage, Quota, Wire
 from clouds.models.basic import Call, EndpointRef, Read, Record, Reversal, Scope, Setting, State, Unread
 from clouds.models.endpoint import Endpoint, EngineFacts, Hardware, Phase, Price
-from clouds.models.plan import Change, DeletedPart, Deletion, DeploymentPlan, DeploymentSpec, PlanStep
+from clouds.models.plan import Change, DeletedPart, Deletion, DeploymentPlan, DeploymentSpec, Hourly, PlanStep
 
 __all__ = [
     "ACCELERATORS",
@@ -19,6 +19,7 @@ __all__ = [
     "EndpointRef",
     "EngineFacts",
     "Hardware",
+    "Hourly",
     "Identity",
     "LogPage",
     "Phase",

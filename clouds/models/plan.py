@@ -28,6 +28,16 @@ class DeploymentSpec:
 
 
 @dataclass(frozen=True)
+class Hourly:
+    """An hour of one machine of a service, in one place, by a table on disk."""
+
+    service: str
+    machine: str
+    location: str
+    price: Price
+
+
+@dataclass(frozen=True)
 class PlanStep:
     """One call of a plan. `text` is for a person, `command` is the cloud's own CLI rendered from `call`.
 

@@ -13,7 +13,7 @@ from tests.clouds.gcp.endpoints.machines.test_results import SETTINGS, finishes
 from tests.clouds.gcp.rig import Rig
 from tests.clouds.gcp.simulator import boot
 from tools.changes import delete_endpoint, update_endpoint
-from tools.context import Target
+from tools.context import Clouds, Target
 from tools.deploy import Deployed, deploy_endpoint
 from tools.endpoints import get_endpoint
 from tools.plan import plan_deployment
@@ -62,8 +62,8 @@ def test_no_capacity_anywhere_is_an_error_with_a_table_of_what_was_tried(rig: Ri
 def test_a_plan_shows_every_call_and_what_it_takes(rig: Rig) -> None:
     settings = Settings.load({}, rig.book.home)
     plan = plan_deployment(
-        cloud(rig), settings, model=GEMMA, service="gce", location="us-east5-a", max_usd_per_hour=4,
-        engine_settings={"market": "flex-start"},
+        cloud(rig), Clouds((), (), rig.book.home, lambda *_: cloud(rig)), settings, model=GEMMA, service="gce",
+        location="us-east5-a", max_usd_per_hour=4, engine_settings={"market": "flex-start"},
     )  # fmt: skip
     assert plan.headline.startswith("Would deploy `gcp:gce:us-east5-a:gemma-4-e2b-it`: $1.35 an hour (flex-start")
     assert len(plan.planned) == 2
