@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,9 +19,10 @@ from tools import faults
 from tools.fitting import bounded
 from tools.ledger import Book
 from tools.measure import store
-from tools.measure.comparing.differences import shape_problems
+from tools.measure.comparing.differences import AGAIN, BASE, shape_problems
 from tools.measure.measured_rows import right_words
 from tools.measure.record import Part, Run
+from tools.measure.resuming import OPERATION
 from tools.measure.stats import four
 from tools.registry import Effect, Tool
 from tools.result import Result, capped
@@ -28,6 +31,8 @@ from tools.settings import Settings
 State = Literal["", "complete", "incomplete", "failed"]
 LOOKED_AT = 100
 """Complete runs, the newest, among which two are looked for that can be compared."""
+UNCHANGED = {"", BASE, BASE + AGAIN}
+"""Variants that are none: the base of a comparison."""
 LEVEL = re.compile(r"(?:load|knee)\.\d+\.tokens_per_second")
 
 
@@ -53,13 +58,14 @@ class RunList(Result):
     count: int
     complete: int
     incomplete: int
+    """Those that are still being measured included."""
     failed: int
     unreadable: tuple[str, ...] = ()
     by_endpoint: Mapping[str, int]
     filter: Mapping[str, str]
     showing: str = ""
     pending: tuple[str, ...] = ()
-    """Endpoints of which the newest run is not complete: an earlier complete one still stands."""
+    """Endpoints of which the newest run that has the text asked for is not complete: an earlier one still stands."""
     rows: tuple[RunRow, ...] = ()
 
 
@@ -75,19 +81,25 @@ def list_runs(
     place = store.folder_of(folder, book.home, settings.project)
     shelf = list(store.shelf(place))
     runs = [each.run for each in shelf if each.run is not None]
-    unreadable = tuple(each.problem[:160] for each in shelf if each.run is None)
-    kept = [
-        run
-        for run in reversed(runs)
-        if (not state or run.state == state)
-        and (not contains or any(contains in text for text in (run.id, run.name, run.subject.ref)))
+    runs = [
+        run for run in runs if not contains or any(contains in text for text in (run.id, run.name, run.subject.ref))
     ]
+    working = {each.id for each in book.operations.unfinished()}
+    unreadable = tuple(each.problem[:160] for each in shelf if each.run is None)
+    kept = [run for run in reversed(runs) if not state or run.state == state]
     states = Counter(run.state for run in kept)
-    shown, showing = capped([_row(run) for run in kept], limit)
-    pending = _pending(runs)
+    shown, showing = capped([_row(run, working) for run in kept], limit)
+    pending = _pending(runs, working)
+    running = sum(_state(run, working) != run.state for run in kept)
     chosen = {name: value for name, value in (("contains", contains), ("state", state), ("folder", folder)) if value}
     nothing = {"no_such_run": ", ".join(chosen.values())} if chosen and not kept else {}
-    words = [f"{states[each]} {each}" for each in ("complete", "incomplete", "failed") if states[each]]
+    told = {
+        "complete": states["complete"],
+        "failed": states["failed"],
+        "running": running,
+        "incomplete": states["incomplete"] - running,
+    }
+    words = [f"{told[each]} {each}" for each in ("complete", "running", "incomplete", "failed") if told[each]]
     return RunList(
         headline=f"{len(kept)} run{'' if len(kept) == 1 else 's'}"
         + (f" ({', '.join(f'{name} {value}' for name, value in chosen.items())})" if chosen else "")
@@ -130,8 +142,17 @@ def _next(kept: Sequence[Run]) -> str:
     for place, run in enumerate(complete):
         for before in complete[place + 1 :]:
             if any(_shared(before, run, part) for part in run.parts):
-                return f'`compare_runs(runs=["{before.id}", "{run.id}"])`.'
+                return f"`compare_runs(runs={json.dumps(_in_order(before, run, complete))})`."
     return ""
+
+
+def _in_order(before: Run, run: Run, complete: Sequence[Run]) -> list[str]:
+    """The base first: of one walk all its runs as they were measured, else the one that is no variant."""
+    walk = [each for each in complete if each.settings.get(OPERATION) == run.settings.get(OPERATION)]
+    if OPERATION in run.settings and before in walk:
+        return [each.id for each in reversed(walk)]
+    changed = before.subject.variant not in UNCHANGED and run.subject.variant in UNCHANGED
+    return [run.id, before.id] if changed else [before.id, run.id]
 
 
 def _shared(before: Run, run: Run, part: Part) -> bool:
@@ -144,12 +165,24 @@ def _shared(before: Run, run: Run, part: Part) -> bool:
     return bool(asked) or any(figure.key in known and figure.value is not None for figure in other.figures)
 
 
-def _pending(runs: Sequence[Run]) -> tuple[str, ...]:
+def _pending(runs: Sequence[Run], working: AbstractSet[str]) -> tuple[str, ...]:
     newest = {(run.subject.ref, run.subject.variant): run for run in runs}
-    return tuple(f"{run.subject.ref}: {run.id} is {run.state}" for run in newest.values() if run.state != "complete")
+    unfinished = [run for run in newest.values() if run.state != "complete"]
+    return tuple(f"{run.subject.ref}: {run.id} is {_state(run, working)}" for run in unfinished)
 
 
-def _row(run: Run) -> RunRow:
+def _state(run: Run, working: AbstractSet[str]) -> str:
+    """The state of a run; one that an operation is still measuring is not called incomplete."""
+    operation = str(run.settings.get(OPERATION, ""))
+    return (
+        f"running, {operation}" if run.state == "incomplete" and not run.ended and operation in working else run.state
+    )
+
+
+def _row(run: Run, working: AbstractSet[str]) -> RunRow:
+    state = _state(run, working)
+    missing = bounded("; ".join(run.missing) or run.failure, 160) if run.state == state != "complete" else ""
+    run = run.model_copy(update={"parts": tuple(part for part in run.parts if part.complete)})
     decode = run.figure("decode.tokens_per_second")
     rates = [
         each
@@ -160,7 +193,7 @@ def _row(run: Run) -> RunRow:
     best = max(rates, key=lambda each: each.value or 0.0, default=None)
     return RunRow(
         run=run.id,
-        state=run.state,
+        state=state,
         endpoint=run.subject.ref,
         variant=run.subject.variant,
         profile=run.profile,
@@ -169,7 +202,7 @@ def _row(run: Run) -> RunRow:
         best_tokens_per_second=_rounded(best.value if best else None),
         best_at_once=int(best.key.split(".")[1]) if best else None,
         right="; ".join(right_words(run)),
-        missing=bounded("; ".join(run.missing) or run.failure, 160) if run.state != "complete" else "",
+        missing=missing,
     )
 
 

@@ -23,6 +23,7 @@ from tools.measure.quoted import is_quoted, quoted_run
 from tools.measure.record import SCHEMA_VERSION, Run
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,78}[a-z0-9])?")
+DATED = re.compile(r"^\d{4}-\d\d-\d\d-")
 LARGEST = 200 * 1024**2
 """Bytes of a file that is read as a run: 256 streams of the standard profile are about 2 MB."""
 
@@ -133,7 +134,7 @@ def find(text: str, folders: Sequence[Path], roots: Sequence[Path]) -> tuple[Pat
         if NAME.fullmatch(stem) and path.is_file():
             return path, read(path)
         known += [each for each in shelf(folder) if each.run is not None]
-    named = [each for each in known if each.run and text in {each.run.name, each.run.subject.ref, each.run.id}]
+    named = [each for each in known if each.run and text in {*_names(each.run), each.run.subject.ref}]
     for state in ("complete", "incomplete", "failed"):
         for each in reversed(named):
             if each.run is not None and each.run.state == state:
@@ -145,3 +146,10 @@ def find(text: str, folders: Sequence[Path], roots: Sequence[Path]) -> tuple[Pat
         fix=f"The newest are {some}." if some else "There is none yet: measure_model makes one.",
         sent=False,
     )
+
+
+def _names(run: Run) -> set[str]:
+    """How a run is called: its id, its name, and where a walk gave several one name, that name with the variant, which
+    is how their ids begin after the date."""
+    variant = re.sub(r"[^a-z0-9]+", "-", run.subject.variant.lower()).strip("-")
+    return {run.id, run.name, DATED.sub("", run.id), f"{run.name}-{variant}"}

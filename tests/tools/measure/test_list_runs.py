@@ -77,6 +77,33 @@ def test_an_endpoint_whose_newest_run_is_incomplete_is_pending(listed: Any, book
     assert listed().pending == (f"{subject.ref}: b is incomplete",)
 
 
+def test_pending_keeps_to_the_runs_that_were_asked_for(listed: Any, book: Book) -> None:
+    shelve(book, made("a", state="incomplete", missing=("load",)), made("b", state="incomplete", missing=("load",)))
+    assert [each.split(": ")[1] for each in listed(contains="b").pending] == ["b is incomplete"]
+
+
+def test_a_run_that_is_being_measured_is_running_and_not_incomplete(listed: Any, book: Book) -> None:
+    operation = book.operations.add("measure_model", {}, flags=(), cwd="").id
+    live = {"state": "incomplete", "missing": ("load",), "ended": "", "settings": {"operation": operation}}
+    shelve(book, made("a", **live), made("b", **{**live, "settings": {"operation": "op-gone"}}))
+    found = listed()
+    assert {row.run: (row.state, row.missing) for row in found.rows} == {
+        "a": (f"running, {operation}", ""),
+        "b": ("incomplete", "load"),
+    }
+    assert found.headline == "2 runs: 1 running, 1 incomplete."
+    assert found.incomplete == 2
+    assert f"a is running, {operation}" in " ".join(found.pending)
+
+
+def test_a_part_that_is_not_whole_has_no_figure_in_the_list(listed: Any, book: Book) -> None:
+    run = made("a", 88.11, {4: (1.0, 2.0)}, state="incomplete", missing=("decode",))
+    half = run.parts[0].model_copy(update={"complete": False})
+    shelve(book, run.model_copy(update={"parts": (half, run.parts[1])}))
+    (row,) = listed().rows
+    assert (row.decode_tokens_per_second, row.best_tokens_per_second, row.missing) == (None, 1.5, "decode")
+
+
 def test_filters_are_echoed_and_one_that_matches_nothing_is_named(listed: Any, book: Book) -> None:
     shelve(book, made("a"), made("b", state="failed", failure="no reply"))
     assert (listed(state="failed").count, listed(state="failed").filter) == (1, {"state": "failed"})
@@ -123,6 +150,18 @@ def test_what_is_compared_next_measured_the_same(listed: Any, book: Book) -> Non
     assert listed().next == ""
     shelve(book, runs[2])
     assert listed().next == '`compare_runs(runs=["a", "c"])`.'
+
+
+def test_the_base_of_a_walk_stands_first_in_what_is_compared_next(listed: Any, book: Book) -> None:
+    def walk(id_: str, variant: str, day: int, **fields: Any) -> Run:
+        run = made(id_, 50.0, started=f"2026-01-0{day}", **fields)
+        return run.model_copy(update={"subject": run.subject.model_copy(update={"variant": variant})})
+
+    shelve(book, walk("v", "slots=2", 2), walk("again", "base again", 3))
+    assert listed().next == '`compare_runs(runs=["again", "v"])`.'
+    one = {"settings": {"operation": "op-1"}}
+    shelve(book, *(walk(f"w{n}", name, n, **one) for n, name in ((4, "base"), (5, "slots=2"), (6, "base again"))))
+    assert listed().next == '`compare_runs(runs=["w4", "w5", "w6"])`.'
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,20 @@ def test_a_run_is_found_by_path_id_name_or_endpoint(tmp_path: Path) -> None:
     assert found == ["a", "a", "b", "a"]
 
 
+def test_a_run_of_a_walk_is_found_by_its_name_and_variant(tmp_path: Path) -> None:
+    for id_, variant in (("aba-base", "base"), ("aba-slots-2", "slots=2"), ("aba-base-again", "base again")):
+        run = made(f"2026-11-30-{id_}", name="aba")
+        kept = run.model_copy(update={"subject": run.subject.model_copy(update={"variant": variant})})
+        store.save(store.claim(tmp_path, run.id), kept)
+        again = kept.model_copy(update={"id": f"2026-12-01-{id_}", "started": "2026-12-01"})
+        store.save(store.claim(tmp_path, again.id), again)
+    found = [store.find(text, [tmp_path], ())[1].id for text in ("aba-base", "aba-slots-2", "aba-base-again")]
+    assert found == ["2026-12-01-aba-base", "2026-12-01-aba-slots-2", "2026-12-01-aba-base-again"]
+    assert store.find("2026-11-30-aba-base", [tmp_path], ())[1].id == "2026-11-30-aba-base"
+    with pytest.raises(NotFound):
+        store.find("aba-slots-3", [tmp_path], ())
+
+
 def test_an_incomplete_run_never_stands_for_a_complete_one(tmp_path: Path) -> None:
     shelve(tmp_path, ("a", "complete", "2026-01-01"), ("b", "incomplete", "2026-01-02"), ("c", "failed", "2026-01-03"))
     assert store.find("m", [tmp_path], (tmp_path,))[1].id == "a"
