@@ -209,8 +209,8 @@ def _refusal(status: int, said: str, retry_after: str, tried: str) -> CloudError
         return Throttled(tried, code=code, answered=said, retry_after=seconds, fix=f"Ask again {wait}.")
     fix = {
         400: "Change what its answer names; a prompt may be longer than the context.",
-        503: "It may still be loading: get_endpoint, and ask again.",
-    }.get(status, "Read its log: get_endpoint_logs.")
+        503: "It may still be loading: ask again in a while; get_endpoint says more of one of ours.",
+    }.get(status, "Read its log: get_endpoint_logs; of a bare URL, the server's own.")
     if 300 <= status < 400:
         fix = "Give the URL it points to; redirects are not followed, so that no key goes to another host."
     return Unexpected(tried, code=code, answered=said, fix=fix)

@@ -189,8 +189,14 @@ class Session:
         """Resolve what a client named. Raises InvalidInput or NotFound in words that say what there is."""
         if text.startswith(("http://", "https://")):
             return Target(ref=_url(text, field_name))
-        ref = EndpointRef.parse(text) if ":" in text else self._by_name(text, field_name)
-        return Target(str(ref), ref, self.clouds.get(ref.cloud), self.clouds.service(ref))
+        try:
+            ref = EndpointRef.parse(text) if ":" in text else self._by_name(text, field_name)
+            return Target(str(ref), ref, self.clouds.get(ref.cloud), self.clouds.service(ref))
+        except InvalidInput as error:  # the argument is called as the client spelt it
+            if error.field != "ref":
+                raise
+            problem = str(error).partition("`: ")[2]
+            raise InvalidInput(field_name, problem, fix=error.fix, allowed=error.allowed) from None
 
     def _by_name(self, name: str, field_name: str) -> EndpointRef:
         found = [ref for ref in self.book.refs() if ref.name == name]

@@ -133,6 +133,18 @@ def ends_it(ref: str) -> str:
     return f'`delete_endpoint("{ref}")` ends its bill; `update_endpoint` with ttl_hours gives it more time.'
 
 
+def is_url(ref: str) -> bool:
+    """Whether it is a bare URL: a server of somebody's, of which modelrig holds neither state nor log."""
+    return ref.startswith(("http://", "https://"))
+
+
+def its_log(ref: str) -> str:
+    """Where the engine's own words are."""
+    if is_url(ref):
+        return "read the log of that server: modelrig did not start it and has none."
+    return f'`get_endpoint_logs("{ref}")` for what the engine says.'
+
+
 def with_change(spec: DeploymentSpec, change: Change) -> DeploymentSpec:
     """The spec that a change leads to."""
     return replace(

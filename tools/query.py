@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from clouds import openai
 from clouds.base import Progress
-from clouds.errors import CloudError, InvalidInput
+from clouds.errors import CloudError, InvalidInput, NotFound, PermissionMissing, Throttled, Unreachable
 from clouds.models import Record, Wire
 from tools import history, starting
 from tools.binding import MULTILINE
@@ -117,6 +118,11 @@ class Health(Result):
     asked: int
     probes: tuple[Probe, ...]
 
+    @property
+    def is_error(self) -> bool:
+        """No question was answered, so that nothing is known of its sense."""
+        return all(probe.seconds is None for probe in self.probes)
+
 
 QUESTIONS = (
     ("Continue the sequence with the next number only: 1, 2, 3, 4, 5,", "6"),
@@ -128,8 +134,8 @@ ENOUGH = 2
 """Right answers of a healthy model: an engine that only echoes gets the third one right and no other."""
 
 
-def _probe(wire: Wire, question: str, expected: str, seconds: float) -> Probe:
-    """One question; what went wrong with it is its reply. Raises InvalidInput."""
+def _probe(wire: Wire, question: str, expected: str, seconds: float) -> tuple[Probe, CloudError | None]:
+    """One question; what went wrong with it is its reply, and beside it. Raises InvalidInput."""
     try:
         messages = [{"role": "user", "content": question}]
         reply = openai.chat(wire, messages, max_tokens=24, temperature=0, timeout=seconds)
@@ -137,15 +143,31 @@ def _probe(wire: Wire, question: str, expected: str, seconds: float) -> Probe:
         raise
     except CloudError as error:
         why = f"no answer: {clean(str(error))}"[:200]
-        return Probe(question=question, expected=expected, right=False, reply=why)
+        return Probe(question=question, expected=expected, right=False, reply=why), error
     said = reply.text or reply.reasoning
-    return Probe(
+    found = Probe(
         question=question,
         expected=expected,
         right=re.search(rf"(?<!\w){expected}(?!\w)", said, re.IGNORECASE) is not None,
         reply=quoted(said, 120),
         seconds=round(reply.seconds, 3),
     )
+    return found, None
+
+
+def _refused(errors: Sequence[CloudError]) -> str:
+    """How a server refused that did answer: "HTTP 500", or what its answer was instead of a reply; else empty."""
+    there = [error for error in errors if not isinstance(error, Unreachable)]
+    return ", ".join(dict.fromkeys(error.code or error.kind.replace("_", " ") for error in there))
+
+
+def _unwell(ref: str, errors: Sequence[CloudError]) -> str:
+    """What to do about an endpoint that is not healthy."""
+    if waits := [error for error in errors if isinstance(error, Throttled)]:
+        return f"{waits[0].fix} It refuses for the number of requests, not for their words."
+    if errors and isinstance(errors[0], PermissionMissing | NotFound | Unreachable) and history.is_url(ref):
+        return errors[0].fix
+    return history.its_log(ref)
 
 
 def check_health(
@@ -162,28 +184,34 @@ def check_health(
     """
     target = endpoint.with_key_from(api_key_env, settings)
 
-    def ask(_left: float = 0.0) -> tuple[Probe, ...]:
+    def ask(_left: float = 0.0) -> list[tuple[Probe, CloudError | None]]:
         with target.wire() as wire:
-            return tuple(_probe(wire, question, expected, timeout_seconds) for question, expected in QUESTIONS)
+            return [_probe(wire, question, expected, timeout_seconds) for question, expected in QUESTIONS]
 
-    probes = starting.answered(target, ask, timeout_seconds, progress)
-    silent = not any(probe.seconds is not None for probe in probes)
+    asked = starting.answered(target, ask, timeout_seconds, progress)
+    silent = not any(probe.seconds is not None for probe, _ in asked)
     if silent and starting.waited(target, timeout_seconds, progress):
-        probes = ask()
+        asked = ask()
+    probes, errors = tuple(probe for probe, _ in asked), [error for _, error in asked if error is not None]
     good = sum(probe.right for probe in probes)
     answered = sum(probe.seconds is not None for probe in probes)
     healthy = answered == len(probes) and good >= ENOUGH
     history.judged(book, target.ref, healthy=healthy, right=good, asked=len(probes), answered=answered)
-    verdict = "healthy" if healthy else "not healthy" if answered else "not reachable"
+    refused = _refused(errors)
+    verdict = "healthy" if healthy else "not healthy" if answered or refused else "not reachable"
+    held = f"{good} of {len(probes)} replies hold the answer, {answered} answered" if answered else ""
+    told = f"{held}{'; ' if held and refused else ''}{f'it is there and answers {refused}' if refused else ''}"
     return Health(
-        headline=f"{target.ref} is {verdict}: {good} of {len(probes)} replies hold the answer, {answered} answered.",
+        headline=f"{target.ref} is {verdict}: {told or 'no question was answered'}.",
         endpoint=target.ref,
         healthy=healthy,
         right=good,
         asked=len(probes),
         probes=probes,
-        notes=("Right: the reply holds the expected word. What else it says, and how well, is not judged here.",),
-        next="" if healthy else f'`get_endpoint_logs("{target.ref}")` for what the engine says.',
+        notes=()
+        if not answered
+        else ("Right: the reply holds the expected word. What else it says, and how well, is not judged here.",),
+        next="" if healthy else _unwell(target.ref, errors),
     )
 
 

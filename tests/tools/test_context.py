@@ -78,3 +78,10 @@ def test_a_clouds_own_credential_is_not_sent_even_when_a_project_lists_it(
     listed = Settings.load({"MODELRIG_API_KEY_ENVS": name}, session.home)
     with pytest.raises(InvalidInput, match="may not be sent to a URL"):
         session.target("https://h/v1").with_key_from(name, listed)
+
+
+def test_what_is_no_endpoint_is_blamed_on_the_argument_that_held_it(session: Session) -> None:
+    for text in ("file:///etc/passwd", "a:b:c"):
+        with pytest.raises(InvalidInput, match=r"^`endpoint`: ") as told:
+            session.target(text, "endpoint")
+        assert told.value.field == "endpoint"

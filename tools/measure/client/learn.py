@@ -18,6 +18,8 @@ PAUSES = (0.05, 0.1, 0.3, 1.0, 2.0)
 """Seconds between tries of the probe; nothing is being timed yet, so that it may be tried again."""
 PROBE = ChatRequest("Count from one to four.", 4, label="probe", fixed_length=True)
 
+LOG = "Read its log: get_endpoint_logs; of a bare URL, the server's own."
+
 
 async def served(client: ModelClient) -> Mapping[str, Any]:
     """The first entry of the endpoint's model list; empty where it has none."""
@@ -77,6 +79,9 @@ def _error(client: ModelClient, reply: Reply) -> CloudError:
         return Throttled(tried, answered=reply.detail, code=code, fix="Repeat later.", retry_after=reply.retry_after)
     if reply.kind in {"refused", "timeout"} or reply.status == 503:
         return Unreachable(
-            tried, answered=reply.detail, code=code, fix="Start it, or wait until get_endpoint says ready."
+            tried,
+            answered=reply.detail,
+            code=code,
+            fix="Start it, or wait until it is ready (get_endpoint says so of one of ours).",
         )
-    return Unexpected(tried, answered=f"{reply.kind}: {reply.detail}", code=code, fix="Read get_endpoint_logs.")
+    return Unexpected(tried, answered=f"{reply.kind}: {reply.detail}", code=code, fix=LOG)
