@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from itertools import zip_longest
 from typing import Annotated
 
@@ -116,7 +117,7 @@ def compare_runs(
     return Compared(
         headline=report.headline(comparison),
         base=comparison.base_name,
-        differs=report.difference_line(comparison.differs),
+        differs=report.difference_line(comparison.differs, sum(run.quoted is None for run in found)),
         runs=tuple(_against(each, comparison.base_name, limit) for each in comparison.versus),
         ladder=ladder_lines(comparison.ladder),
         file=str(path),
@@ -125,7 +126,7 @@ def compare_runs(
             *_on_ladders(comparison),
             pages.note,
         ),
-        next=_next(comparison),
+        next=_next(comparison, {run.id for run in found if run.quoted is not None}),
     )
 
 
@@ -136,8 +137,10 @@ def _on_ladders(comparison: Comparison) -> tuple[str, ...]:
     return (*told[:NOTES], f"{NOTES} of {len(told)} sentences on ladders are shown; the file has all.")
 
 
-def _next(comparison: Comparison) -> str:
-    if comparison.versus and not comparison.repeats:
+def _next(comparison: Comparison, elsewhere: AbstractSet[str]) -> str:
+    """A repeat of the base is of use where something that was measured here is set against it."""
+    measured = [each for each in comparison.versus if each.run not in elsewhere and comparison.base not in elsewhere]
+    if measured and not comparison.repeats:
         return "measure the base once more and add that run, so that drift is known."
     return ""
 

@@ -20,6 +20,9 @@ OF_A_PRICE = {"price as of", "price source", "price basis"}
 """Where a price comes from: listed only where the price itself is the same."""
 CAUSES = ("hardware", "model", "engine")
 UNSEEN = ""
+VARIANT = "engine variant"
+LACKING = {VARIANT: "as it was"}
+"""What a run has that says nothing of these: the base of a walk is no variant, which is known and not unrecorded."""
 BASE, AGAIN = "base", " again"
 """The variant that the others are compared with, and how the name of its repeat ends."""
 
@@ -42,7 +45,10 @@ def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
     shared = set.intersection(*({part.name for part in run.parts} for run in runs))
     described = [dict(_described(run, shared)) for run in runs]
     names = dict.fromkeys(name for each in described for name in each)
-    found = [Difference(what=name, values=tuple(each.get(name, UNSEEN) for each in described)) for name in names]
+    found = [
+        Difference(what=name, values=tuple(each.get(name, LACKING.get(name, UNSEEN)) for each in described))
+        for name in names
+    ]
     unlike = [each for each in found if len(set(each.values)) > 1]
     if any(each.what == "model" for each in unlike):
         said = {f"engine {_words(name)}" for name in CHECKPOINT}
@@ -103,7 +109,7 @@ def _described(run: Run, parts: set[str]) -> Iterator[tuple[str, str]]:
     yield "model", run.subject.model
     changes = [each for each in run.subject.variant.split(",") if not each.strip().startswith("model=")]
     if run.subject.variant not in {"", BASE, BASE + AGAIN} and changes:  # another model is named already
-        yield "engine variant", run.subject.variant
+        yield VARIANT, run.subject.variant
     engine = run.engine.model_dump(exclude_defaults=True) if run.engine else {}
     facts = {**engine, **engine.pop("settings", {})}
     kept = (name for name in facts if name not in {*OUTCOMES, "model", "settings"} and not name.endswith(MEASURED))

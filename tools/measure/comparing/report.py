@@ -107,8 +107,10 @@ def span_of(row: Row) -> str:
     return "" if row.low is None or row.high is None else f"{ratio_text(row.low)}–{ratio_text(row.high)}"
 
 
-def difference_line(differs: Sequence[Difference], limit: int = 8) -> str:
-    """What differs, as it stands before the figures."""
+def difference_line(differs: Sequence[Difference], measured: int, limit: int = 8) -> str:
+    """What differs between so many runs that were measured here, as it stands before the figures."""
+    if measured < 2:
+        return "Differs between the runs: not known, since only one of them was measured here."
     if not differs:
         return "Differs between the runs: nothing that was recorded."
     shown = [

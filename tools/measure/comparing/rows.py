@@ -110,7 +110,7 @@ class _Base:
 
 
 def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...], base: _Base) -> Row:
-    known = first or second
+    known = second if first is None or (second is not None and first.label == first.key) else first
     if known is None:
         raise ValueError("a row needs a figure")
     ratio = None

@@ -60,9 +60,9 @@ def _cards(run: Run) -> Iterator[tuple[Cell, str]]:
         key = f"{run.id}|{figure.key}|value"
         yield num(figure.value, key, small=range_words(figure) or figure.why), figure.label
     if run.costs:
-        least = min(run.costs, key=lambda row: row.usd_per_million_output)
-        cell = num(least.usd_per_million_output, f"{run.id}|cost.{least.at_once}")
-        yield Cell(f"${cell.text}", cell.value, cell.key), f"per million output tokens at {least.at_once} at once"
+        most = max(run.costs, key=lambda row: row.at_once)  # the level of the headline: two costs would be of two loads
+        cell = num(most.usd_per_million_output, f"{run.id}|cost.{most.at_once}")
+        yield Cell(f"${cell.text}", cell.value, cell.key), f"per million output tokens at {most.at_once} at once"
 
 
 def _latency(figure: Figure) -> bool:

@@ -135,7 +135,7 @@ def test_a_run_that_has_nothing_is_a_page_that_says_so() -> None:
     )
     page = read(run)
     assert page.badges == ["FAILED", "exploratory"]
-    assert page.text.startswith("nothing could be measured (FAILED: decode).")
+    assert page.text.startswith("nothing could be measured (FAILED: decode; no reply).")
     assert page.charts == []
 
 
