@@ -39,7 +39,7 @@ def make(
     """The plan for some findings of a scan. Nothing is changed; what cannot be removed is refused, with why."""
     plan_id = f"c-{secrets.token_hex(3)}"
     steady = [each for each in findings if each.removable]
-    refused = [_refused(each, each.stays) for each in findings if not each.removable]
+    refused = [_refused(each, each.stays_because) for each in findings if not each.removable]
     again = reread([sought(each) for each in steady], connect, now, progress)
     waste: list[tuple[Finding, Wasted]] = []
     for each in steady:

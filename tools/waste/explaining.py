@@ -102,7 +102,7 @@ def explain_finding(
         also_found_by=one.also,
         owner=one.owner,
         tags=one.tags,
-        removing=f"not by modelrig: {one.stays}" if one.stays else "plan_cleanup shows the steps",
+        removing=f"not by plan_cleanup: {one.stays_because}" if one.stays else "plan_cleanup shows the steps",
         reversal=one.reversal,
         recovery=check.recovery if check else "",
         kept=f"{kept.reason} ({kept.by}{f', until {kept.expires}' if kept.expires else ''})" if kept else "",
@@ -157,8 +157,7 @@ def next_step(finding: Finding, scan: str) -> str:
     """The one call that ends it: a cleanup, or the deletion of a deployment of our own; "" where there is none."""
     if not finding.stays:
         return f'plan_cleanup(scan="{scan}", findings=["{finding.id}"]).'
-    ref = finding.evidence.get("endpoint") if finding.category == "own" else None
-    return f'delete_endpoint("{ref}").' if ref else ""
+    return f'delete_endpoint("{finding.our_ref}").' if finding.our_ref else ""
 
 
 def _check(clouds: Clouds, finding: Finding) -> WasteCheck | None:

@@ -78,6 +78,16 @@ class Finding:
     suppressed: Suppression | None = None
     months: float | None = None
 
+    @property
+    def our_ref(self) -> str:
+        """The endpoint of ours that it is a part of, as `delete_endpoint` takes it; empty for all else."""
+        return str(self.evidence.get("endpoint", "")) if self.category == "own" else ""
+
+    @property
+    def stays_because(self) -> str:
+        """Why no cleanup removes it, and of a deployment of ours the call that does."""
+        return f'{self.stays}: `delete_endpoint("{self.our_ref}")`' if self.stays and self.our_ref else self.stays
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:

@@ -62,6 +62,19 @@ def test_what_cannot_be_read_again_is_refused_in_the_clouds_words() -> None:
     assert [each.reason for each in planned(world, scan).refused] == ["unread: permission missing: Denied: no"]
 
 
+def test_a_deployment_of_ours_is_refused_with_the_call_that_takes_it_down() -> None:
+    scan = scanned(World(disks("d1")))
+    ours = replace(
+        scan.findings[0], removable=False, stays="delete_endpoint takes it down", category="own",
+        evidence={"endpoint": "aws:ec2:us-east-1:gemma"},
+    )  # fmt: skip
+    told = 'delete_endpoint takes it down: `delete_endpoint("aws:ec2:us-east-1:gemma")`'
+    others = replace(ours, category="ai"), replace(ours, evidence={})
+    for each, reason in ((ours, told), (others[0], ours.stays), (others[1], ours.stays)):
+        plan = planning.make(scan.id, (each,), connect(World({})), (), toy.NOW, Ticking())
+        assert [row.reason for row in plan.refused] == [reason]
+
+
 def test_what_somebody_keeps_is_refused_with_the_reason() -> None:
     world = World(disks("d1"))
     scan = scanned(world)
