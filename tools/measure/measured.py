@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clouds.models import EngineFacts
 from tools.figures import duration, few, number, shortened, size, usd
+from tools.history import is_url
 from tools.measure.cost import BUSY
 from tools.measure.measured_rows import (
     FIGURES,
@@ -260,10 +261,9 @@ def _cost_line(runs: Sequence[Run]) -> str:
 def _next(measured: Sequence[Measured], runs: Sequence[str]) -> str:
     run = measured[0].run
     if failed := _failed(measured):
-        return (
-            f'`get_endpoint_logs("{run.subject.ref}")` may show why; then measure_model with '
-            f"{failed[0].run.subject.variant or 'the variant'} mended."
-        )
+        ref = run.subject.ref
+        log = "the log of that server" if is_url(ref) else f'`get_endpoint_logs("{ref}")`'
+        return f"{log} may show why; then measure_model with {failed[0].run.subject.variant or 'the variant'} mended."
     if len(runs) > 1:
         return f"`compare_runs(runs={list(runs)})`.".replace("'", '"')
     if run.state != "complete":
