@@ -13,7 +13,7 @@ from clouds.errors import CloudError, InvalidInput, NotOffered
 from clouds.models import Capacity, Quota, Read, Record, Scope, Unread
 from clouds.models import accelerator as known_accelerator
 from tools.context import Clouds
-from tools.figures import number
+from tools.figures import few, number
 from tools.plan import Words
 from tools.registry import Effect, Tool
 from tools.result import SHOWN, Result, capped, escape
@@ -21,6 +21,8 @@ from tools.result import SHOWN, Result, capped, escape
 Accelerator = Annotated[str, Field(description='"L4", "v6e", …', max_length=40)]
 OneCloud = Annotated[str, Field(description="only this cloud", max_length=20)]
 COLUMNS = 5
+NAMED = 6
+"""Scopes that the headline names; how many more there are is said."""
 
 
 class QuotaRow(Record):
@@ -97,8 +99,8 @@ def check_quota(
     what = word or ", ".join(instance_types)
     if found:
         headline = f"Quota left for {what} in {len(usable)} of {_several(len(scopes), 'scope')}"
-        headline += ": " + ", ".join(sorted(usable)[:6]) if usable else ""
-        headline += f"; what is left in {', '.join(sorted(unsure)[:6])} is unknown" if unsure else ""
+        headline += ": " + few(sorted(usable), NAMED) if usable else ""
+        headline += f"; what is left in {few(sorted(unsure), NAMED)} is unknown" if unsure else ""
         headline += "; NOT everything could be read" if unread else ""
     else:
         none = _none(absent) if absent else f"No cloud here has a quota for {what}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -106,7 +106,11 @@ def check_setup(
     """What is installed, who is signed in where, each setting with its origin, and the order of work."""
     states = tuple(_cloud(clouds, name, sign_in=sign_in) for name in clouds.names)
     packages = tuple(
-        PackageState(packages=name, state=str(state["state"]), detail=str(state.get("detail", "")))
+        PackageState(
+            packages=name,
+            state=str(state["state"]),
+            detail=_detail(state),
+        )
         for name, state in environment.status().items()
     )
     ready = [state.cloud for state in states if state.signed_in]
@@ -147,6 +151,13 @@ def check_setup(
         notes=kept,
         next=_next(clouds, ready) if sign_in else "check_setup without sign_in=false says who is signed in where.",
     )
+
+
+def _detail(state: Mapping[str, Any]) -> str:
+    """What is known of a set of packages, with the command that installs what is not there."""
+    told = str(state.get("detail", ""))
+    lacking = state["state"] in {"absent", "failed"} and state.get("fix")
+    return f"{told}. {state['fix']}".lstrip(". ") if lacking else told
 
 
 def _next(clouds: Clouds, ready: list[str]) -> str:

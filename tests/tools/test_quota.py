@@ -142,3 +142,12 @@ def test_what_is_known_of_free_machines_is_shown_before_what_is_not(tmp_path: Pa
     readers = {f"u{number}": Reader(answer=unknown) for number in range(12)}
     view = check_capacity(clouds(tmp_path, **readers, z=Reader(answer=OFFERED)), accelerator="T4")
     assert (view.rows[0].answer, view.showing) == ("offered", "10 of 13")
+
+
+@pytest.mark.parametrize(
+    ("count", "named"), [(6, "r0, r1, r2, r3, r4, r5."), (8, "r0, r1, r2, r3, r4, r5 and 2 more.")]
+)
+def test_the_headline_says_how_many_places_it_does_not_name(count: int, named: str, tmp_path: Path) -> None:
+    readers = {f"c{at}": Reader(answer=QUOTA.model_copy(update={"scope": f"r{at}"})) for at in range(count)}
+    view = check_quota(clouds(tmp_path, **readers), accelerator="T4")
+    assert view.headline == f"Quota left for T4 in {count} of {count} scopes: {named}"

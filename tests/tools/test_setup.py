@@ -88,3 +88,18 @@ def test_what_is_next_follows_from_what_was_asked(sign_in: bool, told: str, tmp_
     session.book.close()
     assert found.next.startswith(told)
     assert {"delete_endpoint", "explain_finding", "apply_cleanup"} <= set(found.order_of_work)
+
+
+def test_a_set_of_packages_that_is_not_there_has_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = {
+        "report": {"state": "absent", "detail": "resvg_py not found", "fix": "In x run `y`"},
+        "aws": {"state": "installing", "detail": "half", "fix": "Repeat the call."},
+        "core": {"state": "installed", "detail": ""},
+    }
+    monkeypatch.setattr("tools.setup.environment.status", lambda: states)
+    session = Session(Settings.load({}, tmp_path), tmp_path, (), lambda *_: None)  # type: ignore[arg-type,return-value]
+    found = check_setup(session.clouds, session.settings, session.book, CallProgress(None), sign_in=False)
+    session.book.close()
+    assert [each.detail for each in found.packages] == ["resvg_py not found. In x run `y`", "half", ""]
