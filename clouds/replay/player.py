@@ -18,8 +18,17 @@ REFUSED = frozenset({401, 403})
 """Statuses that say who may, and nothing of what is there."""
 
 
+ASKED = 160
+"""Characters of a request's parameters that a refusal quotes."""
+
+
 class NotRecorded(CloudError):
-    """A replay was asked for something that nobody recorded."""
+    """A replay was asked for something that nobody recorded. In one line among others only that is said; what was
+    asked and which fixtures come near is in `answered`, for whoever records."""
+
+    def __str__(self) -> str:
+        """`ec2.DescribeVolumes in us-east-2: not recorded`."""
+        return f"{self.tried}: not recorded"
 
 
 class Replay:
@@ -61,12 +70,15 @@ class Replay:
             place = self._place(request, asked)
             if place is None:
                 self.missed.append(request)
-                raise NotRecorded(
-                    f"{request} with {json.dumps(asked)[:300]}",
-                    answered=self._nearest(request),
-                    fix="Add a fixture for this request, or correct the request; nothing was sent to the network.",
+                error = NotRecorded(
+                    f"{request}",
+                    answered=f"nobody recorded it with {_cut(json.dumps(asked))}; {self._nearest(request)}",
+                    fix="The recordings go no further: without --replay a real account answers; "
+                    "or add a fixture of this request.",
                     sent=False,
                 )
+                error.add_note(error.answered)  # a test that fails by it shows which fixtures come near
+                raise error
             self._served[place, _who(self._fixtures[place], request, asked)] += 1
             return self._fixtures[place].answer
 
@@ -103,6 +115,10 @@ def _who(fixture: Fixture, request: Request, asked: Any) -> _Who:
     """For whom a sequence is counted; one without parameters is an operation's answers in their order."""
     told = "" if fixture.parameters is None else json.dumps(asked)
     return request.location, request.account, told
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= ASKED else f"{text[:ASKED]}…"
 
 
 def _why(fixture: Fixture, request: Request) -> str:
