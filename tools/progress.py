@@ -66,6 +66,25 @@ class Both:
         self._second.check()
 
 
+class Part:
+    """Progress of one of several parts of a call: every report begins with the part's name."""
+
+    def __init__(self, whole: Progress, name: str) -> None:
+        self._whole, self._name = whole, name
+
+    def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
+        """As the whole's, with the name. Raises Cancelled when it was asked to stop."""
+        self._whole.report(f"{self._name}: {message}", done, total)
+
+    def check(self) -> None:
+        """Raises Cancelled when the whole was asked to stop."""
+        self._whole.check()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait as the whole does."""
+        self._whole.sleep(seconds)
+
+
 class Lines:
     """Progress on stderr, each line once: a worker that is polled reports the same again."""
 

@@ -17,6 +17,7 @@ from clouds.models import Call, Identity, Scope
 from clouds.models.waste import WasteCheck
 from clouds.models.waste_pack import WastePack
 from tools.figures import did_you_mean
+from tools.progress import Part
 from tools.waste import booking, judging, summing
 from tools.waste.exceptions import Keep
 from tools.waste.price import HOURS, Rates
@@ -97,7 +98,8 @@ def scan(
             if isinstance(cloud, CloudError):
                 raise cloud
             with _seldom_collected():
-                _one(name, cloud, wanted, keeps, now, progress, heard)
+                told = Part(progress, name) if len(clouds) > 1 else progress
+                _one(name, cloud, wanted, keeps, now, told, heard)
         except InvalidInput:
             raise
         except CloudError as error:

@@ -14,8 +14,10 @@ from tests.tools.waste.test_bill import COSTS, PACK
 from tests.tools.waste.test_tools import Desk, many
 from tests.tools.waste.toy import disk
 from tools.context import Session
+from tools.progress import CallProgress
 from tools.settings import Settings
 from tools.waste.checklist import list_checks
+from tools.waste.scan import scan
 from tools.waste.summarizing import summarize_findings
 
 WORLD = replace(toy.DISK, of=replace(toy.DISKS, once=True), tags_read=None)
@@ -128,3 +130,15 @@ def test_the_places_and_the_files_are_in_the_text_each_once(tmp_path: Path) -> N
     assert told.by_place["3 more"] == 3.0
     assert round(sum(told.by_place.values()), 2) == told.usd_per_month
     assert f"Report: {told.files['html']} (beside it json, csv, sarif)" in told.text()
+
+
+def test_progress_says_which_cloud_is_looked_at_where_there_are_several() -> None:
+    def told(*names: str) -> set[str]:
+        said: list[str] = []
+        network = toy.Network({"north": {"ListDisks": {"disks": [disk("d1")]}, "ListTags": {"tags": []}}})
+        there = dict.fromkeys(names, toy.cloud(network))
+        scan(there, toy.EVERYTHING, (), toy.NOW, CallProgress(lambda message, *_: said.append(message)), "an id")
+        return {message.partition(": ")[0] for message in said}
+
+    assert told("toy", "other") == {"toy", "other"}
+    assert all("requests answered" in message for message in told("toy"))
