@@ -31,6 +31,8 @@ NO_TIMES = {"answers", "toolcalls", "functions"}
 """Parts that only count answers: a client that was busy or late changes none of them."""
 LITTLE = 0.01
 """Probability on the labels of all tokens below which a read says little."""
+ORDERED = 0.25
+"""The share of decisions that may change with the order of their options before all of them are doubted."""
 EXCEPT = {"paced": " (but a stalled reply that came to its end is in the times from when due)"}
 UNSTEADY = 0.15
 """Repeats of the same batch that differ by more than this share of their median."""
@@ -53,7 +55,7 @@ def judge(run: Run) -> tuple[Caution, ...]:
     """Every warning of a run, the gravest first."""
     return tuple(
         each
-        for judged in (_weights, _resumed, _client, _host, _accelerator, _unsteady, _slow, _labels, _parts)
+        for judged in (_weights, _resumed, _client, _host, _accelerator, _unsteady, _slow, _labels, _order, _parts)
         for each in judged(run)
     )
 
@@ -179,6 +181,21 @@ def _labels(run: Run) -> Iterator[Caution]:
             kind="label_mass",
             text=f"The labels of a decision hold {100 * mass.value:.2g} % of the probability (median): the model would "
             "say something else, and what is read of them sums to one regardless.",
+        )
+
+
+def _order(run: Run) -> Iterator[Caution]:
+    part = run.part("decisions")
+    turned = [
+        f"{each.value:.0f} of {each.n} ({each.key.split('.')[1]})"
+        for each in (part.figures if part else ())
+        if each.key.endswith(".changed") and each.value is not None and each.value > ORDERED * each.n
+    ]
+    if turned:
+        yield Caution(
+            kind="order_bound",
+            text=f"The option changed when the options were read in reverse: {', '.join(turned)}. Those decisions are "
+            "the order's and not the model's.",
         )
 
 

@@ -67,9 +67,10 @@ async def _walk(job: Job, draft: Draft, feed: Feed) -> None:
         def stepped(says: str) -> None:
             nonlocal done
             done += 1
-            feed.say(says, done, total)
+            feed.say(f"{says}, done", done, total)
 
         there = {part.name for part in whole(job.earlier)}
+        done += sum(each.plan(job.ask).steps for each in job.measurements if each.name in there)
         for measurement in (each for each in job.measurements if each.name not in there):
             feed.say(f"{measurement.name} begins: {measurement.title}", done, total)
             gone = await _measured(measurement, job, client, draft, stepped)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.tools.measure.made import batch, items, made, part, rate, request
 from tools.measure.cautions import client_limits, judge, request_cautions
+from tools.measure.measurement import figure_of
 from tools.measure.record import Accelerator, Caution, HostCheck, RequestRecord, Run
 
 STEADY = HostCheck(calibration_ms_before=(5.0,), calibration_ms_after=(5.1,), load_before=0.2, steal_percent=0.0)
@@ -167,3 +168,13 @@ def test_failed_requests_are_named_by_kind() -> None:
     failed = part("load", errors={"http_429": 2, "cut": 1}, requests=40, batches=(batch(requests=[request()]),))
     (warning,) = judge(run(parts=(failed,)))
     assert warning.text.startswith("Load: 3 of 40 requests failed and are in no timing: 2 http_429")
+
+
+def test_decisions_that_follow_the_order_of_their_options_are_warned_of() -> None:
+    def decided(changed: float) -> Run:
+        figure = figure_of("decisions.larger.changed", "c", "answers", changed, (), formula="f", n=20)
+        return made("a").model_copy(update={"parts": (part("decisions", (figure,)),)})
+
+    (caution,) = judge(decided(18.0))
+    assert (caution.kind, "18 of 20 (larger)" in caution.text) == ("order_bound", True)
+    assert judge(decided(5.0)) == ()

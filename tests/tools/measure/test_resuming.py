@@ -15,6 +15,7 @@ from tools.context import Target
 from tools.ledger import Book
 from tools.measure import store
 from tools.measure.walk import Measured
+from tools.progress import CallProgress
 
 
 @pytest.fixture
@@ -23,10 +24,23 @@ def book(tmp_path: Path) -> Iterator[Book]:
         yield book
 
 
-def _measure(url: str, book: Book, folder: Path, operation: str, *measurements: str) -> Measured:
+class Heard(CallProgress):
+    """Keeps what was reported: words, and how far of how much."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, float | None, float | None]] = []
+
+    def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
+        self.told.append((message, done, total))
+
+
+def _measure(
+    url: str, book: Book, folder: Path, operation: str, *measurements: str, progress: Heard | None = None
+) -> Measured:
     book.journal.operation = operation
     wish = wish_of(book, folder, measurements, ("ladder.limit=12", "ladder.repeat=2"))
-    return walked(Target(url), wish, book)
+    return walked(Target(url), wish, book, progress)
 
 
 def _killed(path: Path, answered: int) -> None:
@@ -42,11 +56,12 @@ def _killed(path: Path, answered: int) -> None:
 
 
 def test_a_ladder_goes_on_where_its_worker_died(tmp_path: Path, book: Book) -> None:
+    heard = Heard()
     with speaking(lambda body: Said("Answer: 4 " + "word " * 15, tokens=body["max_tokens"])) as server:
         first = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
         _killed(first.path, 7)
         whole, server.bodies[:] = len(server.bodies), []
-        second = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder")
+        second = _measure(server.url, book, tmp_path, "op-1", "answers", "ladder", progress=heard)
     assert (whole, len(server.bodies)) == (40 + 12 + 2, 6 + 2), "six not answered, and two asked twice"
     assert (second.path, second.run.state) == (first.path, "complete")
     run = store.read(second.path)
@@ -56,6 +71,10 @@ def test_a_ladder_goes_on_where_its_worker_died(tmp_path: Path, book: Book) -> N
     assert {item.id for item in ladder.items} == {item.id for item in ladder.items if item.outcome == "ok"}
     assert [part.name for part in run.parts] == ["answers", "ladder"]
     assert "resumed_at" in run.settings
+    steps = [each for each in heard.told if each[1] is not None][1:]
+    assert steps[0][0].startswith("ladder begins"), "what was whole is counted as done, and the count goes on"
+    assert steps[0][1] == (steps[0][2] or 0) - len(steps[1:]) > 0
+    assert all(words.endswith(", done") for words, _, _ in steps[1:]), "what is told has ended, and says so"
 
 
 def test_a_run_that_was_whole_is_not_made_again(tmp_path: Path, book: Book) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from clouds.base import Progress
 from tools.context import Target
 from tools.ledger import Book
 from tools.measure.catalogue import chosen, options_of
@@ -28,7 +29,7 @@ def wish_of(
     return Wish(asked, QUICK, folder, Objective(), levels, options=given, plans=wanted(given))
 
 
-def walked(target: Target, wish: Wish, book: Book) -> Measured:
+def walked(target: Target, wish: Wish, book: Book, progress: Progress | None = None) -> Measured:
     """The only run of a walk without variants."""
-    (found,) = walk((Variant(BASE, target),), wish, book, CallProgress())
+    (found,) = walk((Variant(BASE, target),), wish, book, progress or CallProgress())
     return found

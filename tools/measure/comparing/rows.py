@@ -20,6 +20,7 @@ FLOOR = 0.02
 cases; nor, while no repeat of the base shows its drift, between two endpoints: machines of one kind differ by as much
 (2026-09-26), and the repeats of one machine do not hold that."""
 
+ONLY_ONE = "only one run has it"
 STEADY = 0.05
 """A base that moved by more than this can hide, or make, a change of that size: it is not called noise, which would
 say that the two are alike."""
@@ -65,6 +66,8 @@ def rows(base: Run, other: Run, drifts: dict[str, float], again: Sequence[Run] =
             limited = [run.id for run in (base, other) if run.part(part) and limits[run.id](part, key)]
             client = (f"the client was the limit in {' and '.join(limited)}",) if limited else ()
             cannot = (*problems, *client, *(() if problems else failures((base, other), part, key)))
+            if (key in first) != (key in second) and first and second and not (base.quoted or other.quoted):
+                cannot = (ONLY_ONE,)  # whatever else differs, this is why
             known = drifts.get(key)
             others = tuple(each[key].samples for each in repeats if key in each)
             found.append(
@@ -116,7 +119,7 @@ def _row(first: Figure | None, second: Figure | None, problems: tuple[str, ...],
     ratio = None
     passes: tuple[Ratio, ...] = ()
     if first is None or second is None or first.value is None or second.value is None:
-        problems = problems or ("only one run has it",)
+        problems = problems or (ONLY_ONE,)
     elif first.value > 0:
         ratio = second.value / first.value
         passes = tuple(_passes((first.samples, *base.again), second.samples))

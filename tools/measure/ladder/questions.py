@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
@@ -79,6 +80,18 @@ def parse(lines: Iterable[str], limit: int | None = None) -> tuple[Question, ...
     if not made:
         raise InvalidInput("questions", "there is none", fix="Give one JSON object a line.")
     return tuple(made)
+
+
+def spread(questions: Sequence[Question], limit: int) -> tuple[Question, ...]:
+    """So many of them, of every kind in turn, in the order of the set: the first ones alone are the easy kinds."""
+    if limit >= len(questions):
+        return tuple(questions)
+    seen: Counter[str] = Counter()
+    turns = []
+    for place, each in enumerate(questions):
+        turns.append((seen[each.kind], place))
+        seen[each.kind] += 1
+    return tuple(questions[place] for place in sorted(place for _, place in sorted(turns)[:limit]))
 
 
 def _question(place: int, text_: str) -> Question:

@@ -62,3 +62,10 @@ def test_another_profile_or_shape_is_never_nothing_that_differs() -> None:
     )
     same = [made("a", 50.0), made("b", 50.0)]
     assert "b: nothing differs that could make a figure differ" in " ".join(report.notes(compare(same), same))
+
+
+def test_a_level_that_one_run_lacks_is_said_to_be_lacking_and_not_that_profiles_differ() -> None:
+    base = made("a", None, {4: (60.0, 61.0), 16: (99.0, 99.5)})
+    other = made("b", None, {4: (60.0, 61.0)}, engine=OTHER, profile="quick")
+    assert row_of(base, other).why == "only one run has it"
+    assert row_of(base, other, "load.4.tokens_per_second").why == "profiles differ (standard, quick)"

@@ -1,6 +1,7 @@
 """Question files in both forms, packaged sets, and the questions that ship."""
 
 import json
+from collections import Counter
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from clouds.errors import InvalidInput, NotInstalled
 from tools.measure.ladder.grader import number, same
 from tools.measure.ladder.own import EXAMPLES, own_questions
-from tools.measure.ladder.questions import PACKAGED, Question, packaged, read_questions
+from tools.measure.ladder.questions import PACKAGED, Question, packaged, read_questions, spread
 
 PLAIN = '{"id": "a", "question": "1 + 1?", "answer": 2, "kind": "sum"}\n'
 GSM8K = '{"question": "How many?", "answer": "2 + 2 = <<2+2=4>>4\\n#### 1,004"}\n'
@@ -105,3 +106,13 @@ def test_sums_and_products_that_ship_are_right() -> None:
 def test_no_example_gives_an_answer_away() -> None:
     asked = {each.text for each in own_questions().questions}
     assert not any(question in text for text, _ in EXAMPLES for question in asked)
+
+
+def test_a_part_of_our_own_set_has_as_many_of_every_kind_in_the_order_of_the_set() -> None:
+    whole = own_questions().questions
+    part = spread(whole, 12)
+    kinds = Counter(each.kind for each in part)
+    assert set(kinds) == {each.kind for each in whole}
+    assert max(kinds.values()) - min(kinds.values()) <= 1
+    assert [each for each in whole if each in part] == list(part)
+    assert (spread(whole, 1_000), len(spread(whole, 1))) == (whole, 1)
