@@ -100,7 +100,7 @@ def sentence(fault: Mapping[str, Any]) -> str:
     allowed = fault.get("allowed") or ()
     if allowed and not all(each in fault["what"] or each in fault.get("next", "") for each in allowed):
         parts.append(f"Allowed: {', '.join(allowed)}.")
-    if fault.get("retry_after") is not None:
+    if fault.get("retry_after") is not None and "ask again" not in fault.get("next", "").lower():
         parts.append(f"Ask again in {fault['retry_after']:g} s.")
     if not fault.get("sent", True):
         parts.append("(Nothing was sent.)")

@@ -15,7 +15,7 @@ from clouds.models import DeploymentPlan, DeploymentSpec, Price, Record, Setting
 from clouds.models import accelerator as known_accelerator
 from tools.alternatives import alternatives, service_with
 from tools.context import Clouds
-from tools.figures import rate
+from tools.figures import duration, rate
 from tools.registry import Effect, Tool
 from tools.result import Result
 from tools.settings import Settings
@@ -32,6 +32,8 @@ EngineSettings = Annotated[
 ]
 Ceiling = Annotated[float, Field(ge=0, le=10_000, description="ceiling in $/h; 0: from settings (1.50)")]
 Hours = Annotated[float, Field(ge=0, le=720, description="ends by itself after this; 0: from settings (4 h)")]
+SHORTEST_HOURS = 1 / 12
+"""Five minutes: an end that is nearer comes before anything could be served."""
 _SETTING = re.compile(r"(?<![\w.])settings\.")
 """How a service names one of its settings."""
 
@@ -129,8 +131,13 @@ def specify(
 ) -> tuple[EndpointService, DeploymentSpec]:
     """Fill in what was left out: without a service, the first that has the accelerator, else the first.
 
-    Raises InvalidInput for a service that the cloud has not.
+    Raises InvalidInput for a service that the cloud has not, and for an end that is too near.
     """
+    if 0 < ttl_hours < SHORTEST_HOURS:
+        raise InvalidInput(
+            "ttl_hours", f"an end after {duration(ttl_hours * 3600)} comes before it could serve",
+            fix="Give 0.084 (five minutes) to 720 hours.",
+        )  # fmt: skip
     services = cloud.endpoints
     chosen = service or (accelerator and service_with(cloud, accelerator)) or next(iter(services), "")
     if chosen not in services:

@@ -126,7 +126,8 @@ def helped(options: Options, version: str) -> int:
 
     name = options.rest[0]
     if name not in NAMES:
-        return _print(calling.unknown_tool(name, NAMES), options)
+        _print(calling.unknown_tool(name, NAMES), options)
+        return 2
     _out(reference(name))
     return 0
 
@@ -214,7 +215,8 @@ def run(session: Session, options: Options) -> int:
         return 2
     name, *pairs = options.rest
     if name not in NAMES:
-        return _print(calling.unknown_tool(name, NAMES), options)
+        _print(calling.unknown_tool(name, NAMES), options)
+        return 2
     wrong = [pair for pair in pairs if "=" not in pair]
     if wrong:
         print(f"{wrong[0]!r} is not key=value", file=sys.stderr)

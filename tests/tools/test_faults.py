@@ -150,5 +150,10 @@ def test_a_package_that_is_missing_is_told_as_that_with_the_command_that_brings_
     assert "requirements-measure.txt" in told["next"]
 
 
+def test_when_to_ask_again_is_said_once() -> None:
+    error = Throttled("asking", retry_after=7, fix="Ask again after 7 s.")
+    assert sentence(fault(error)) == "**Asked too often: asking.** Ask again after 7 s."
+
+
 def test_a_module_that_no_set_of_packages_brings_is_a_bug() -> None:
     assert fault(ModuleNotFoundError("No module named 'nothing'", name="nothing"))["kind"] == "bug"

@@ -131,7 +131,12 @@ def test_a_tool_that_is_named_before_help_is_explained(capfd: pytest.CaptureFixt
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == "server.py call list_runs"
     assert lines[-1] == "  limit                integer from 1 to 100, default 10"
-    assert shell.helped(shown("call", "frob", "--help"), "1.2.3") == 1
+    assert shell.helped(shown("call", "frob", "--help"), "1.2.3") == 2
+    assert "'frob' is not a tool" in capfd.readouterr().out
+
+
+def test_a_tool_that_is_none_is_a_wrong_command_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert shell.run(None, shown("call", "frob")) == 2  # type: ignore[arg-type]
     assert "'frob' is not a tool" in capfd.readouterr().out
 
 
