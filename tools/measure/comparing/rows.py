@@ -168,7 +168,7 @@ def _verdict(figure: Figure, passes: Sequence[Ratio], problems: tuple[str, ...],
         away = any(not (each.low or 0) <= 1 <= (each.high or 0) for each in passes)
         if away and (base.drift or 0) > STEADY:
             moved = f"the base itself moved by {100 * (base.drift or 0):.2g} % when it was measured again"
-            return Verdict(word="cannot say", why=f"{moved}, so the change may be the machine's own")
+            return Verdict(word="cannot say", why=moved)
         return verdict
     few = min(whole.n_base, whole.n_other) < ENOUGH
     edge = whole.low - 1 if whole.low > 1 else 1 - whole.high

@@ -15,6 +15,8 @@ SCROLLED, SHRUNK = 1_600, 0.55
 """Units of a chart's width from which it is scrolled rather than shrunk further than this."""
 LARGER = 1.15
 """How much a chart may be blown up: its letters would be larger than the page's."""
+CARDS_FROM = 5
+"""Columns from which each row of a table becomes a card on a narrow screen: the last ones would be out of sight."""
 LONG = 150
 """Characters of a headline from which it is set smaller."""
 
@@ -76,16 +78,21 @@ def _table(table: Table) -> str:
         f'<th scope="col"{_class("num" if n in table.numeric else "")}>{_text(word)}</th>'
         for n, word in enumerate(table.heads)
     )
+    many = len(table.heads) >= CARDS_FROM
+    names = ["", *table.heads[1:]] if many else [""] * len(table.heads)
     rows = "\n".join(
-        "<tr>" + "".join(_cell(cell, numeric=n in table.numeric) for n, cell in enumerate(row)) + "</tr>"
+        "<tr>" + "".join(_cell(cell, names[n], numeric=n in table.numeric) for n, cell in enumerate(row)) + "</tr>"
         for row in table.rows
     )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table></div>'
+    table_ = f"<table{_class('many' if many else '')}><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
+    return f'<div class="wide">{table_}</div>'
 
 
-def _cell(cell: Cell, *, numeric: bool) -> str:
+def _cell(cell: Cell, name: str, *, numeric: bool) -> str:
+    """`name` is what stands before it where a row is a card: on a narrow screen."""
     css = " ".join(word for word in ("num" if numeric else "", cell.tone) if word)
-    return f"<td{_class(css)}>{_inside(cell)}</td>"
+    told = f' data-h="{_text(name)}"' if name else ""
+    return f"<td{_class(css)}{told}>{_inside(cell)}</td>"
 
 
 def _inside(cell: Cell) -> str:

@@ -32,9 +32,7 @@ def row(found: Comparison, key: str = RATE) -> Row:
 def test_what_is_beyond_the_first_base_only_is_not_judged() -> None:
     found = row(aba((36.0, 36.04), (50.5, 50.7), (48.6, 48.8)))
     assert found.verdict == "cannot say"
-    assert found.why == (
-        "the base itself moved by 35 % when it was measured again, so the change may be the machine's own"
-    )
+    assert found.why == "the base itself moved by 35 % when it was measured again"
     assert (round(found.low or 0, 2), round(found.high or 0, 2)) == (1.03, 1.41)
     # the failing twin: a change that is beyond both bases by more than what lies between them
     assert row(aba((36.0, 36.04), (90.5, 90.7), (48.6, 48.8))).verdict == "better"
