@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import clouds
 from clouds.aws.prices import AwsPrices
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,3 +69,10 @@ def test_the_share_of_rates_of_other_regions_is_what_the_page_says() -> None:
     numbers = re.search(r"Eleven other main regions have (\d+) to (\d+) % of the rates", said())
     assert numbers is not None
     assert (int(numbers[1]), int(numbers[2])) == (min(shares), max(shares))
+
+
+def test_what_no_list_price_holds_has_the_same_words_in_every_cloud(tmp_path: Path) -> None:
+    said = [set(clouds.connect(name, tmp_path).waste.excludes) for name in ("aws", "gcp", "azure")]  # type: ignore[union-attr]
+    assert {"enterprise and private pricing", "free tier and credits"} <= set.intersection(*said)
+    alike = [word for word in set.union(*said) if any(each in word for each in ("credits", "savings plans", "private"))]
+    assert len(alike) == 3, "a scan of several clouds would say it twice"

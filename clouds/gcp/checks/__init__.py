@@ -89,9 +89,9 @@ PACK = WastePack(
     owner=words.owner,
     excludes=(
         "committed and sustained use discounts",
-        "negotiated prices",
-        "free tiers and credits",
-        "egress and requests",
+        "enterprise and private pricing",
+        "free tier and credits",
+        "data transfer and requests",
         "taxes",
     ),
     without_rate=without_rate,
