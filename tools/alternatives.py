@@ -12,15 +12,18 @@ from tools.context import Clouds
 from tools.figures import rate
 
 
-def alternatives(clouds: Clouds, cloud: Cloud, plan: DeploymentPlan) -> tuple[str, ...]:
-    """One sentence with the hour in each service, cheapest first; none where there is nothing to compare."""
+def alternatives(clouds: Clouds, cloud: Cloud, plan: DeploymentPlan) -> tuple[tuple[str, ...], str]:
+    """One sentence with the hour in each service, cheapest first; none where there is nothing to compare.
+
+    Beside it the call that plans the cheapest one, where that is another service and costs less; else "".
+    """
     carried = plan.hardware.accelerators if plan.hardware else ()
     if not carried or isinstance(cloud.prices, Missing):
-        return ()
+        return (), ""
     try:
         word = known_accelerator(plan.spec.accelerator or carried[0])
     except InvalidInput:
-        return ()
+        return (), ""
     found, without = list[tuple[str, Hourly]](), list[str]()
     for name in clouds.names:
         try:
@@ -33,14 +36,22 @@ def alternatives(clouds: Clouds, cloud: Cloud, plan: DeploymentPlan) -> tuple[st
         if not rows and not isinstance(there.prices, Missing):
             without.append(f"{name} (none with a rate)")
     if not found:
-        return ()
+        return (), ""
     found.sort(key=lambda each: each[1].price.amount)
     listed = "; ".join(_words(name, each) for name, each in found)
     dates = sorted({each.price.as_of for _, each in found})
     dated = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     none = f" Left out: {', '.join(without)}." if without else ""
     head = f"{len(carried)} x {word} by the hour in the cheapest place of each service, by the price tables here"
-    return (f"{head} ({dated}; quota and free machines not looked at): {listed}.{none}",)
+    note = f"{head} ({dated}; quota and free machines not looked at): {listed}.{none}"
+    return (note,), _call(plan, *found[0], word)
+
+
+def _call(plan: DeploymentPlan, name: str, best: Hourly, word: str) -> str:
+    same = (name, best.service) == (plan.ref.cloud, plan.ref.service)
+    if same or plan.price is None or best.price.amount >= plan.price.amount:
+        return ""
+    return f'`plan_deployment(cloud="{name}", service="{best.service}", accelerator="{word}")` plans the cheapest one.'
 
 
 def service_with(cloud: Cloud, accelerator: str) -> str:

@@ -95,6 +95,7 @@ def plan_deployment(
     )
     plan = priced(cloud, planned(chosen, spec))
     spec = plan.spec
+    elsewhere, cheaper = alternatives(clouds, cloud, plan)
     return PlanView(
         headline=f"Would deploy `{plan.ref}`: {price_words(plan.price, cloud)}, "
         f"{plan.ends or f'ends {spec.ttl_hours:g} h after it was asked for'}. Nothing has been changed.",
@@ -110,8 +111,8 @@ def plan_deployment(
         planned=tuple(Planned(step=step.text, command=step.command, reversal=step.reversal) for step in plan.steps),
         left_out=plan.left_out,
         settings_taken=dict(chosen.settings),
-        notes=(*plan.warnings, *alternatives(clouds, cloud, plan)),
-        next="deploy_endpoint with the same arguments.",
+        notes=(*plan.warnings, *elsewhere),
+        next=f"deploy_endpoint with the same arguments. {cheaper}".strip(),
     )
 
 

@@ -26,10 +26,12 @@ def cloud(name: str, *rows: tuple[str, str, float], priced: bool = True) -> Clou
     )  # fmt: skip
 
 
-def plan(*accelerators: str) -> DeploymentPlan:
+def plan(*accelerators: str, usd: float = 1.1267) -> DeploymentPlan:
     spec = DeploymentSpec(cloud="aws", service="ec2", name="n", model="m")
     hardware = Hardware(accelerators=accelerators)
-    return DeploymentPlan(spec=spec, ref=EndpointRef("aws", "ec2", "here-1", "n"), steps=(), hardware=hardware)
+    price = Price(amount=usd, unit="hour", as_of="2026-11-01", source="a test")
+    ref = EndpointRef("aws", "ec2", "here-1", "n")
+    return DeploymentPlan(spec=spec, ref=ref, steps=(), hardware=hardware, price=price)
 
 
 AWS = cloud("aws", ("sagemaker", "ml.g6.xlarge", 1.1267), ("ec2", "g6.xlarge", 0.8048))
@@ -46,7 +48,7 @@ def connect(name: str, _home: Path) -> Cloud:
 
 
 def asked(home: Path, *names: str, of: DeploymentPlan, by: Cloud = AWS) -> tuple[str, ...]:
-    return alternatives(Clouds(names, names, home, connect), by, of)
+    return alternatives(Clouds(names, names, home, connect), by, of)[0]
 
 
 def test_every_service_of_every_cloud_is_named_cheapest_first(tmp_path: Path) -> None:
@@ -56,6 +58,16 @@ def test_every_service_of_every_cloud_is_named_cheapest_first(tmp_path: Path) ->
         "free machines not looked at): gcp:gce $0.7068 (g2-standard-4 in here-1); aws:ec2 $0.8048 (g6.xlarge in "
         "here-1); aws:sagemaker $1.1267 (ml.g6.xlarge in here-1). Left out: azure (none with a rate)."
     )
+
+
+def test_the_cheapest_one_has_its_call_where_it_is_another_and_costs_less(tmp_path: Path) -> None:
+    def call(of: DeploymentPlan, *names: str) -> str:
+        return alternatives(Clouds(names, names, tmp_path, connect), AWS, of)[1]
+
+    cheapest = '`plan_deployment(cloud="gcp", service="gce", accelerator="L4")` plans the cheapest one.'
+    assert call(plan("L4"), "aws", "gcp") == cheapest
+    assert call(plan("L4"), "aws") == "", "it is the same service"
+    assert call(plan("L4", usd=0.7), "aws", "gcp") == "", "what is planned costs less"
 
 
 def test_a_cloud_whose_packages_are_missing_is_named(tmp_path: Path) -> None:
