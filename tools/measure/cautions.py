@@ -75,8 +75,8 @@ def _resumed(run: Run) -> Iterator[Caution]:
         yield Caution(
             kind="resumed",
             text=f"What measured this ended in the middle, and the run was taken up again at {at}: "
-            f"{', '.join(before) or 'nothing'} {'are' if len(before) > 1 else 'is'} from before. The machine may have "
-            "been another by then; measure again where a figure matters.",
+            f"{', '.join(before) or 'nothing'} {'are' if len(before) > 1 else 'is'} from before. What else "
+            "the machine did may have changed in between; measure again where a figure matters.",
         )
 
 

@@ -261,7 +261,7 @@ def _cost_line(runs: Sequence[Run]) -> str:
 def _next(measured: Sequence[Measured], runs: Sequence[str]) -> str:
     run = measured[0].run
     if failed := _failed(measured):
-        ref = run.subject.ref
+        ref = failed[0].run.subject.ref  # another endpoint may be the variant
         log = "the log of that server" if is_url(ref) else f'`get_endpoint_logs("{ref}")`'
         return f"{log} may show why; then measure_model with {failed[0].run.subject.variant or 'the variant'} mended."
     if len(runs) > 1:

@@ -71,7 +71,7 @@ def test_a_variant_that_failed_is_in_the_headline_the_status_and_the_next_step()
     found = result_of(walked(made("a", 50.0), failed="no memory"), "a was measured 2 times.")
     assert found.headline == "1 of 2 runs could not be measured: slots=0 (no memory). a was measured 2 times."
     assert found.is_error
-    assert found.next.startswith('`get_endpoint_logs("aws:sagemaker:us-east-2:a")` may show why')
+    assert found.next.startswith('`get_endpoint_logs("r")` may show why')
     whole = result_of(walked(made("a", 50.0), made("b", 60.0)), "b is faster.")
     assert (whole.headline, whole.is_error) == ("b is faster.", False)
 
