@@ -156,6 +156,8 @@ def headline(run: Run, levels: Sequence[LevelRow]) -> str:
         cost = usd(round(most.usd_per_million, 2) or most.usd_per_million)
         busy = " when kept that busy" if run.price is not None and run.price.hourly else ""
         text += f"; {cost} per million output tokens{busy}"
+    if failed := sum(sum(part.errors.values()) for part in run.parts):
+        text += f"; {failed} of {sum(part.requests for part in run.parts)} requests failed"
     return (
         (f"{text[0].upper()}{text[1:]}" if text.startswith(("decodes", "serves")) else text)
         + ("" if run.state == "complete" else f" ({run.state.upper()}: {_lacking(run)})")

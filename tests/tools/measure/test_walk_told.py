@@ -95,6 +95,15 @@ def test_an_endpoint_that_stopped_answering_is_said_so_in_the_headline() -> None
     assert told.endswith("(INCOMPLETE: decode; load; the endpoint stopped answering (cut)).")
 
 
+def test_failed_requests_are_counted_in_the_headline() -> None:
+    run = made("a", 50.0)
+    lost = run.parts[0].model_copy(update={"errors": {"http_5xx": 2, "cut": 1}, "requests": 10})
+    assert headline(run.model_copy(update={"parts": (lost,)}), ()) == (
+        "Decodes 50 tokens/s for one reply; 3 of 10 requests failed."
+    )
+    assert "failed" not in headline(run, ())
+
+
 def test_a_run_that_was_taken_up_again_warns_of_what_is_from_before() -> None:
     times: tuple[Any, ...] = ("2026-11-30T10:00:00+00:00", "2026-11-30T11:00:00+00:00")
     parts = tuple(part(name, started=at) for name, at in zip(("decode", "load"), times, strict=True))
