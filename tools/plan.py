@@ -32,8 +32,8 @@ EngineSettings = Annotated[
 ]
 Ceiling = Annotated[float, Field(ge=0, le=10_000, description="ceiling in $/h; 0: from settings (1.50)")]
 Hours = Annotated[float, Field(ge=0, le=720, description="ends by itself after this; 0: from settings (4 h)")]
-SHORTEST_HOURS = 1 / 12
-"""Five minutes: an end that is nearer comes before anything could be served."""
+SHORTEST_HOURS = 10 / 3600
+"""Ten seconds: an end that is nearer comes before anything could be served."""
 _SETTING = re.compile(r"(?<![\w.])settings\.")
 """How a service names one of its settings."""
 
@@ -137,7 +137,7 @@ def specify(
     if 0 < ttl_hours < SHORTEST_HOURS:
         raise InvalidInput(
             "ttl_hours", f"an end after {duration(ttl_hours * 3600)} comes before it could serve",
-            fix="Give 0.084 (five minutes) to 720 hours.",
+            fix="Give 0.003 (ten seconds) to 720 hours.",
         )  # fmt: skip
     services = cloud.endpoints
     chosen = service or (accelerator and service_with(cloud, accelerator)) or next(iter(services), "")

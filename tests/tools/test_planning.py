@@ -29,13 +29,13 @@ def test_a_service_is_chosen_by_the_accelerator_else_the_first_one(tmp_path: Pat
     assert specified(tmp_path, accelerator="L4", service="chips").service == "chips"
 
 
-@pytest.mark.parametrize(("hours", "words"), [(1e-9, "3.6e-06 s"), (0.08, "4 min 48 s")])
+@pytest.mark.parametrize(("hours", "words"), [(1e-9, "3.6e-06 s"), (0.0025, "9 s")])
 def test_an_end_before_it_could_serve_is_refused(hours: float, words: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"an end after {words} comes before") as told:
         specified(tmp_path, ttl_hours=hours)
     assert told.value.field == "ttl_hours"
 
 
-def test_five_minutes_and_the_usual_end_are_taken(tmp_path: Path) -> None:
-    assert specified(tmp_path, ttl_hours=0.084).ttl_hours == 0.084
+def test_ten_seconds_and_the_usual_end_are_taken(tmp_path: Path) -> None:
+    assert specified(tmp_path, ttl_hours=0.003).ttl_hours == 0.003
     assert specified(tmp_path).ttl_hours == 4
