@@ -22,8 +22,8 @@ _LOOKS, _PAUSE, _YOUNG = 20, 0.005, 5.0
 """How often and how long apart, in seconds, a process without words is looked at, and how young it has to be."""
 _KERNEL = 0x00200000
 """PF_KTHREAD: a thread of the kernel's, which never has words (Linux, include/linux/sched.h; proc_pid_stat(5), 9)."""
-_PASSES = 4
-"""How often all are looked at, at most, while some end meanwhile."""
+_PASSES = 10
+"""How often all are looked at, at most, while some end meanwhile: on a busy machine each look may miss a fork."""
 
 
 @dataclass(frozen=True)
