@@ -28,12 +28,14 @@ def alternatives(clouds: Clouds, cloud: Cloud, plan: DeploymentPlan) -> tuple[tu
     for name in clouds.names:
         try:
             there = clouds.get(name)
-            rows = () if isinstance(there.prices, Missing) else there.hourly(word, len(carried))
+            if isinstance(there.prices, Missing):
+                continue
+            rows = there.hourly(word, len(carried))
         except CloudError as error:
             without.append(f"{name} ({error.kind.replace('_', ' ')})")
             continue
         found += [(name, each) for each in rows]
-        if not rows and not isinstance(there.prices, Missing):
+        if not rows:
             without.append(f"{name} (none with a rate)")
     if not found:
         return (), ""

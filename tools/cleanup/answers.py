@@ -13,7 +13,7 @@ from tools.cleanup.records import CleanupPlan, PlannedFinding, words
 from tools.figures import moment
 from tools.inert import NAME, one_line
 from tools.result import Result, capped
-from tools.waste.report.words import plan_words
+from tools.waste.report.words import plan_words, several
 
 SHOWN = 20
 """Rows of what was carried out."""
@@ -121,7 +121,7 @@ def headline(plan: CleanupPlan, whole: CleanupPlan | None = None) -> str:
         parts.append(str(plan.backups))
     left = f" (of {len(whole.steps):,}; the others were carried out)" if whole and len(whole.steps) > count else ""
     return (
-        f"Plan {plan.id}: {_many(count, 'step')}{left} for {_many(len(plan.findings), 'finding')}, {saved}; "
+        f"Plan {plan.id}: {several(count, 'step')}{left} for {several(len(plan.findings), 'finding')}, {saved}; "
         f"{'; '.join(parts)}."
     )
 
@@ -131,8 +131,9 @@ def _nothing(plan: CleanupPlan) -> str:
     if not unread:
         return f"Nothing to clean up: {len(plan.refused)} of {len(plan.refused)} findings were refused."
     reason, _ = unread.most_common(1)[0]
+    every = several(len(plan.refused), "finding")
     return (
-        f"Nothing could be planned: {unread.total()} of {_many(len(plan.refused), 'finding')} could not be read again "
+        f"Nothing could be planned: {unread.total()} of {every} could not be read again "
         f"({one_line(reason.removeprefix('could not be read again: '), 200)})."
     )
 
@@ -153,7 +154,13 @@ def planned(
         said.append(f"Belongs to infrastructure as code, which drifts when removed here: {shown}.")
     unread = [each for each in plan.refused if each.unread]
     made = Planned if plan.findings or not unread else Unplanned
-    again = "plan_cleanup again once it can be read; check_setup says who is signed in and what is denied."
+    following = ""
+    if token:
+        call = f'apply_cleanup(plan="{plan.id}", confirm="{token}")'
+        following = f"{call} carries it out; each resource is read again first."
+    elif made is Unplanned:
+        again = "plan_cleanup again once it can be read; check_setup says who is signed in and what is denied."
+        following = " ".join(part for part in (next((each.fix for each in unread if each.fix), ""), again) if part)
     return made(
         headline=f"{headline(plan)[:-1]}; {part}." if part else headline(plan),
         plan=plan.id,
@@ -185,11 +192,7 @@ def planned(
         confirm=token,
         confirm_until=until,
         notes=tuple(said),
-        next=f'apply_cleanup(plan="{plan.id}", confirm="{token}") carries it out; each resource is read again first.'
-        if token
-        else " ".join(part for part in (next((each.fix for each in unread if each.fix), ""), again) if part)
-        if made is Unplanned
-        else "",
+        next=following,
     )  # fmt: skip
 
 
@@ -230,10 +233,10 @@ def _ended_words(
     if before and before == len(outcomes):
         at = max(each.at for each in outcomes)
         when = f", the last at {moment(at)}" if at else ""
-        removed = f"{before} of {_many(before, 'finding')} were removed and read back before{when}"
+        removed = f"{before} of {several(before, 'finding')} were removed and read back before{when}"
         parts = [f"Nothing is left to do: {removed} ({earlier}); nothing was changed now"]
     else:
-        parts = [f"{done} of {_many(len(outcomes), 'finding')} removed and read back, {plan_words(now)} saved"]
+        parts = [f"{done} of {several(len(outcomes), 'finding')} removed and read back, {plan_words(now)} saved"]
         if before:
             parts.append(f"{before} were done before ({earlier})")
     parts += [f"{ended[how]} {how}" for how in ("refused", "failed") if ended[how]]
@@ -273,7 +276,3 @@ def preview_steps(plan: CleanupPlan) -> tuple[str, ...]:
 
 def _who(finding: PlannedFinding) -> str:
     return f"{one_line(finding.name, NAME)} ({finding.location})"
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -279,13 +279,19 @@ def _wanted(finding: PlannedFinding, step: PlannedStep) -> set[str]:
 
 def finished(finding: PlannedFinding, entries: Mapping[tuple[str, str], Entry]) -> bool:
     """Whether every step of it was carried out and read back."""
-    return all((entry := entries.get((finding.id, step.name))) and entry.state == "done" for step in finding.steps)
+    return all(_done(finding, step, entries) for step in finding.steps)
+
+
+def _done(finding: PlannedFinding, step: PlannedStep, entries: Mapping[tuple[str, str], Entry]) -> bool:
+    entry = entries.get((finding.id, step.name))
+    return entry is not None and entry.state == "done"
 
 
 def left(plan: CleanupPlan, entries: Mapping[tuple[str, str], Entry]) -> CleanupPlan:
     """What is still to be done of a plan: its other steps were carried out and read back."""
     rest = []
     for finding in plan.findings:
-        open_ = [each for each in finding.steps if not finished(replace(finding, steps=(each,)), entries)]
-        rest += [replace(finding, steps=tuple(open_))] if open_ else []
+        steps = tuple(each for each in finding.steps if not _done(finding, each, entries))
+        if steps:
+            rest.append(replace(finding, steps=steps))
     return replace(plan, findings=tuple(rest))

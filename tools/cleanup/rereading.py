@@ -11,12 +11,10 @@ from clouds.errors import CloudError
 from clouds.models.waste_pack import WastePack
 from tools.waste import scan
 from tools.waste.exceptions import Keep, suppression
+from tools.waste.judging import UNREAD
 from tools.waste.sight import why
 from tools.waste.state import Wasted
 from tools.waste.survey import GLOBAL, Survey
-
-_UNREAD = "unread"
-"""How the words begin that a survey has for what it could not read."""
 
 
 @dataclass(frozen=True)
@@ -114,5 +112,5 @@ def _one_cloud(cloud: Cloud, group: list[Sought], now: datetime, progress: Progr
     for each in group:
         key = (each.check, each.resource)
         word = met.get(key) or whole.get((each.check, place[each])) or "gone"
-        found[each] = Reread(wasted.get(key)) if key in wasted else Reread(None, word, word.startswith(_UNREAD))
+        found[each] = Reread(wasted.get(key)) if key in wasted else Reread(None, word, word.startswith(UNREAD))
     return found

@@ -14,6 +14,8 @@ from tools.waste.sight import Blind, Gone, Sight, why
 
 NAMED = 20
 """Resources that are named of each sort; all are counted."""
+UNREAD = "unread"
+"""How a check ended that could not read, and how the words begin that it has for a row of which that is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ def judge(check: WasteCheck, box: Box, sight: Sight, only: frozenset[str] | None
     found = Judged(check, sight.at)
     kind = check.kind
     if box.failure is not None:
-        found.ended, found.reason = ("not applicable" if box.not_applicable else "unread"), why(box.failure)
-        if found.ended == "unread":
+        found.ended, found.reason = ("not applicable" if box.not_applicable else UNREAD), why(box.failure)
+        if found.ended == UNREAD:
             found.unread[(box.call, found.reason)] = Gap(box.call, found.reason, 0)
         return found
     for call, error in box.partly:
@@ -118,7 +120,7 @@ def _outcome(check: WasteCheck, row: Row, box: Box, sight: Sight, found: Judged)
     else:
         return "waste"
     _gap(found.unread, (call, reason), call, reason).add(label_of(check, row))
-    return f"unread: {call}: {reason}"
+    return f"{UNREAD}: {call}: {reason}"
 
 
 def _unresolved(check: WasteCheck, row: Row, error: Unresolved, found: Judged) -> str:

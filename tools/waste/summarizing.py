@@ -16,7 +16,7 @@ from tools.result import Result, capped
 from tools.waste import places, store
 from tools.waste.grouping import group_id
 from tools.waste.records import Finding, Sum
-from tools.waste.report.words import amount_words
+from tools.waste.report.words import amount_words, several
 from tools.waste.summing import COSTS, a_year, bound, by, cents, joined, summed
 
 Field_ = Literal["check", "category", "cloud", "account", "location", "kind", "stack", "owner", "billing", "reversal"]
@@ -116,7 +116,7 @@ def summarize_findings(
     if not found.complete:
         notes.append("This scan is not complete: something could not be read.")
     return Summary(
-        headline=f"{len(chosen):,} finding{'' if len(chosen) == 1 else 's'}, {amount}"
+        headline=f"{several(len(chosen), 'finding')}, {amount}"
         + (f", {unpriced:,} without a price" if unpriced else "")
         + (f" ({', '.join(f'{key} {value}' for key, value in said.items())})" if said else "")
         + ".",
