@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clouds.base import Missing, Progress
-from clouds.errors import CloudError, InvalidInput, NotFound
+from clouds.errors import InvalidInput, NotFound
 from clouds.models import Change, DeletedPart, Endpoint
 from tools import history
 from tools.context import Target
@@ -49,7 +49,7 @@ def _preview_update(
     if not (model or settings):
         asked = f"Ends `{endpoint.ref}`, which serves {endpoint.model}."
         return Preview(asked, ends, _state(endpoint, book)) if ends else None
-    _check(ref, book, Change(model=model or None, settings=dict(settings) or None))
+    history.try_change(ref.ours()[0], book, ref.ref, Change(model=model or None, settings=dict(settings) or None))
     wanted = [f"model {model}"] if model else []
     wanted += [f"{key} {value}" for key, value in settings.items()]
     return Preview(
@@ -117,20 +117,6 @@ def _read_from(endpoint: Endpoint, book: Book) -> dict[str, str]:
         "model": spec.model if spec else endpoint.model,
         "settings": ", ".join(f"{key}={value}" for key, value in sorted(spec.settings.items())) if spec else "",
     }
-
-
-def _check(ref: Target, book: Book, change: Change) -> None:
-    """Refuse at once what could not be carried out: the service plans the changed spec, and nothing is changed."""
-    deployment = history.live_at(book, ref.ref)
-    if deployment is None:
-        return
-    service, _ = ref.ours()
-    try:
-        service.plan(history.with_change(deployment.spec, change))
-    except InvalidInput:
-        raise
-    except CloudError:
-        return  # quota and capacity are judged when the change is carried out: what is held counts differently then
 
 
 def _preview_delete(ref: Target, book: Book) -> Preview:

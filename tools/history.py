@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from clouds.base import EndpointService
+from clouds.errors import CloudError, InvalidInput
 from clouds.models import Change, DeploymentSpec, Endpoint
 from tools.figures import duration
 from tools.ledger import Book, Day, Deployment, Totals
@@ -153,6 +155,22 @@ def with_change(spec: DeploymentSpec, change: Change) -> DeploymentSpec:
         model=spec.model if change.model is None else change.model,
         settings={**spec.settings, **(change.settings or {})},
     )
+
+
+def try_change(service: EndpointService, book: Book, ref: str, change: Change) -> None:
+    """Have the service plan the changed spec; nothing is changed. Raises InvalidInput for what it would refuse.
+
+    Quota and capacity are judged when the change is carried out: what is held counts differently then.
+    """
+    deployment = live_at(book, ref)
+    if deployment is None:
+        return
+    try:
+        service.plan(with_change(deployment.spec, change))
+    except InvalidInput:
+        raise
+    except CloudError:
+        return
 
 
 def changed(book: Book, endpoint: Endpoint, change: Change) -> None:

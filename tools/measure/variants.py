@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clouds.errors import CloudError, InvalidInput
+from clouds.errors import InvalidInput
 from clouds.models import Change, EndpointRef, Setting
 from tools import history
 from tools.context import Clouds, Target
@@ -49,21 +49,16 @@ def parse(texts: Sequence[str], base: Target, clouds: Clouds, book: Book) -> tup
 def checked(variants: Sequence[Variant], book: Book) -> tuple[Variant, ...]:
     """The same variants, after the service has planned each change: a value that it would refuse is refused before
     anything is measured. Raises InvalidInput.
-
-    Quota and capacity are judged when the change is carried out: what is held counts differently then.
     """
     for each in variants:
-        deployment = history.live_at(book, each.target.ref) if each.changes and each.target.service else None
-        if deployment is None or each.target.service is None:
+        if not each.changes or each.target.service is None:
             continue
         change = Change(model=each.model or None, settings=dict(each.settings) or None)
         try:
-            each.target.service.plan(history.with_change(deployment.spec, change))
+            history.try_change(each.target.service, book, each.target.ref, change)
         except InvalidInput as error:
             problem = f"{each.label[:80]!r} cannot be: {error}"
             raise InvalidInput("variants", problem, fix=error.fix, allowed=error.allowed) from error
-        except CloudError:
-            continue
     return tuple(variants)
 
 
